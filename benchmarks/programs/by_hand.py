@@ -643,7 +643,7 @@ PROGRAMS: dict[str, dict[str, Program]] = {
         "graph_network": Program(graph_network, TF32 | FUSED | GRAPHS | HALF),
         "sampler": Program(sampler, GRAPHS | LAST | {"whole step": kinds("eager", "launch-bound")}),
         "loaded": Program(loaded, {"workers": kinds("input")} | FUSED | GRAPHS),
-        "sent": Program(sent, {"pinned": kinds("copies", "input")} | GRAPHS),
+        "sent": Program(sent, {"pinned": kinds("transfer")} | GRAPHS),
         "experts": Program(experts, {"dense": kinds("graph-break", "synchronisation")}),
         "averaged": Program(averaged, {"foreach": kinds("eager")} | GRAPHS),
         "metrics": Program(metrics, NO_ITEM | GRAPHS | TF32),

@@ -1,7 +1,8 @@
 """Profiles some steps of the program by itself, if the user asked for measuring: once nothing is compiled any more.
 
 Some calls of compiled functions are timed as they are, then others are profiled by torch.profiler; a reader finds the
-steps in the profile. A program that profiles itself is left alone.
+steps in the profile. Behind these, a few calls are for the lines that call operators outside of graphs. A program that
+profiles itself is left alone.
 """
 
 import gzip
@@ -16,9 +17,10 @@ from typing import Any, Final
 
 import msgspec
 
+from inspect_compile.codegen.runtime import operator_lines
 from inspect_compile.codegen.runtime.measure import MEASURE
 from inspect_compile.dump import paths
-from inspect_compile.facts import Fact, StepsProfiled
+from inspect_compile.facts import Fact, OperatorLine, StepsProfiled
 from inspect_compile.lowering.core.scopes import torch_object
 from inspect_compile.probe import Probes, argument, let_pass
 from inspect_compile.torch_compat import call_path as call_names
@@ -30,8 +32,9 @@ _WARM: Final = 4
 """Number of calls without a compile before the first that is timed."""
 _TIMED: Final = 8
 _PROFILED: Final = 16
+_LOCATED: Final = 4
 _LEAST: Final = 3
-"""Calls that are timed or profiled, and so few if they take longer than `_LONG`."""
+"""Calls that are timed, profiled or located, and so few if they take longer than `_LONG`."""
 _LONG: Final = 3.0
 """Seconds."""
 _TRIES: Final = 8
@@ -40,7 +43,7 @@ _QUIET: Final = "KINETO_LOG_LEVEL"
 _NO_WORDS: Final = "6"
 """The profiler else writes to stderr that it began."""
 
-_WARMING, _TIMING, _PROFILING, _DONE = range(4)
+_WARMING, _TIMING, _PROFILING, _LOCATING, _DONE = range(5)
 
 
 class StepProfile:
@@ -63,6 +66,7 @@ class StepProfile:
         self._times: list[float] = []
         """When the calls that are timed began."""
         self._found = StepsProfiled()
+        self._lines: list[OperatorLine] = []
         self._why_not = ""
 
     def entered(self) -> None:
@@ -80,12 +84,18 @@ class StepProfile:
                     self._profile()
             elif self._state == _PROFILING and self._is_enough(_PROFILED):
                 self._end()
+                self._locate()
+            elif self._state == _LOCATING and self._is_enough(_LOCATED):
+                self._located()
         except Exception as error:
             let_pass(error)
             self._abandon(f"{type(error).__name__}: {error}"[:300])
 
     def compiled(self) -> None:
         """A graph was compiled: the steps before it were not steady."""
+        if self._state == _LOCATING:
+            self._located()
+            return
         if self._state == _DONE:
             return
         self._tries += self._state != _WARMING
@@ -93,7 +103,9 @@ class StepProfile:
 
     def profiled(self) -> None:
         """The program begins to profile itself."""
-        if self._state != _DONE and not self._is_own:
+        if self._state == _LOCATING:
+            self._located()
+        elif self._state != _DONE and not self._is_own:
             self._abandon("the program uses torch.profiler itself")
 
     def facts(self) -> list[Fact]:
@@ -104,8 +116,10 @@ class StepProfile:
             except Exception as error:
                 let_pass(error)
                 self._abandon(f"{type(error).__name__}: {error}"[:300])
-        if self._state == _DONE and not self._why_not:
-            return [self._found]
+        if self._state == _LOCATING:
+            self._located()
+        if self._state in (_LOCATING, _DONE) and not self._why_not:
+            return [self._found, *self._lines]
         why_not = self._why_not or f"after the last compile compiled functions were called {self._calls:,} times only"
         self._abandon(why_not)
         return [StepsProfiled(why_not=why_not)] if self._is_used else []
@@ -152,6 +166,25 @@ class StepProfile:
             profiler.export_chrome_trace(str(path))
             self.write(paths.STEPS_TRACE, gzip.compress(path.read_bytes(), 5))
         self._found = msgspec.structs.replace(self._found, profiled_calls=calls, profiled_seconds=seconds)
+
+    def _locate(self) -> None:
+        """Begin to look at lines. Where that fails, the profile stays."""
+        try:
+            operator_lines.start()
+        except Exception as error:
+            let_pass(error)
+        else:
+            self._next(_LOCATING)
+
+    def _located(self) -> None:
+        """Put the lines into the dump, on the thread that they were seen on: another one cannot end it."""
+        if self._thread != threading.get_ident():
+            return
+        self._state = _DONE
+        try:
+            self._lines = operator_lines.stop()
+        except Exception as error:
+            let_pass(error)
 
     def _next(self, state: int) -> None:
         self._state, self._calls = state, 1

@@ -218,6 +218,10 @@ class StepAccount(Fact, frozen=True, kw_only=True, tag="step_account"):
     """A step without a profiler: the median of steps, on a GPU the mean; None if none was timed."""
     plain_steps: Int64 = 0
     """Of how many steps that is."""
+    host: float | None = None
+    """The shortest time from one step to the next on the host, without a profiler: no step is shorter, however fast
+    the kernels are. None if that is not known, as where the host waits for the GPU in a step.
+    """
 
 
 class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
@@ -247,12 +251,37 @@ class StepTime(Fact, frozen=True, kw_only=True, tag="step_time"):
     """Of a synchronisation, the seconds from its end until the GPU is given something to do: parts of other rows, and
     the most that the wait can cost in addition.
     """
+    waited: float = 0.0
+    """Of a synchronisation, the seconds that the host spends in it, whether the GPU is idle meanwhile or not."""
     where: str = ""
-    """The line or function of the program, where it is known."""
+    """The line or function of the program, where it is known, or which part of torch's work it is."""
+    line: Location | None = None
+    """That line, of an operator outside of graphs."""
     region: str = ""
     """Compile id of the compiled frame that runs the operator outside of its graph; empty elsewhere."""
     bound: str = ""
     """What bounds the kernel by the roofline: `compute`, `memory` or `launch`."""
+
+
+class OperatorLine(Fact, frozen=True, kw_only=True, tag="operator_line"):
+    """A line of the program that calls operators outside of compiled graphs, seen in steps after the profiled ones.
+
+    `graph` is empty.
+    """
+
+    table: ClassVar[str] = "steps"
+    per_graph: ClassVar[bool] = False
+
+    after: str
+    """Compile id of the compiled region that began last before them, `0/0`; empty before the first."""
+    operator: str
+    """torch's name, `aten::mul_`."""
+    first: Int64
+    """Which operator of this name it is since the region began, from 0."""
+    last: Int64
+    """The last one of those that the line calls one after the other."""
+    where: Location
+    """The line, of the program or a library of its."""
 
 
 class StepsProfiled(Fact, frozen=True, kw_only=True, tag="steps_profiled"):

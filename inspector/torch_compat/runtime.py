@@ -84,3 +84,11 @@ PROFILE_BEGINS = Name(
 )
 PROFILES = Name("torch._C._autograd", "_profiler_enabled", "whether somebody profiles on this thread")
 PROFILER = Name("torch", "profiler", "profiles some steps where the person asked for it")
+STACKS = Name(
+    "torch.autograd.profiler_legacy", "profile", "what makes the settings of the profiler with Python's stacks"
+)
+STACKS_BEGIN = Name("torch.autograd", "_enable_profiler_legacy", "Python's stack at each operator, without a hook")
+STACKS_END = Name("torch.autograd", "_disable_profiler_legacy", "what that profiler saw")
+MARKS_CALLS = Name(
+    "torch.autograd.profiler", "_set_is_profiler_enabled", "compiled graphs mark their calls for a profiler only"
+)

@@ -98,7 +98,11 @@ class CallSites:
             if values.is_program(frame):
                 found.append(values.location(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name))
             frame = frame.f_back
-        return self._located(tuple(reversed(found)), 0)
+        return self.located(tuple(reversed(found)))
+
+    def located(self, frames: tuple[Location, ...]) -> Location | None:
+        """The innermost of these frames of Python's stack, outermost first, with the calls that led to it."""
+        return self._located(frames, 0)
 
     def _located(self, frames: tuple[Location, ...], caller: int) -> Location | None:
         where = values.user_line(frames)

@@ -22,6 +22,7 @@ from inspect_compile.torch_compat import Frame
 _FRAME = re.compile(r'^\s*File "(?P<file>.*?)", line (?P<line>\d+)(?:, in (?P<function>.*))?$')
 _TORCH = re.compile(r"[/\\](?:site|dist)-packages[/\\]torch[/\\]")
 OURS = ("inspect_compile",)
+_OURS = re.compile(r"[/\\]inspect_compile[/\\]")
 """Modules whose frames may be between the compiler and the program while we watch."""
 
 
@@ -173,9 +174,13 @@ def is_kind(kind: Any, name: str) -> bool:
 
 def is_program(frame: types.FrameType) -> bool:
     """True if it runs a file of the program, or of a library of its, other than torch and this tool."""
-    file = frame.f_code.co_filename
     module = str(frame.f_globals.get("__name__", ""))
-    return not is_torch_file(file) and module.split(".", 1)[0] not in OURS and not file.startswith("<")
+    return is_program_file(frame.f_code.co_filename) and module.split(".", 1)[0] not in OURS
+
+
+def is_program_file(file: str) -> bool:
+    """True for a file other than those of torch and this tool; false for code that has no file."""
+    return not is_torch_file(file) and not _OURS.search(file) and not file.startswith("<")
 
 
 def place(function: Any) -> str:

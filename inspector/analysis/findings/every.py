@@ -17,7 +17,13 @@ from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
 from inspect_compile.analysis.findings.frontend import breaks, caches, ddp_cuts, failures, recompiles, repeated
-from inspect_compile.analysis.findings.gpu import half_precision, kernels, matmul_precision, second_stages
+from inspect_compile.analysis.findings.gpu import (
+    double_precision,
+    half_precision,
+    kernels,
+    matmul_precision,
+    second_stages,
+)
 from inspect_compile.analysis.findings.libraries import for_its_user
 from inspect_compile.analysis.findings.memory import mutations
 from inspect_compile.analysis.frontend.frames import resumed
@@ -53,6 +59,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     results.memory,
     matmul_precision.found,
     half_precision.found,
+    double_precision.found,
     steps.found,
     repeated.found,
     oddities.found,
@@ -90,6 +97,7 @@ def findings_of_account(dump: Dump, account: Account) -> list[Finding]:
         *steps.of_account(dump, account),
         *matmul_precision.of_account(dump, graphs, account),
         *half_precision.of_account(dump, graphs, account),
+        *double_precision.of_account(dump, graphs, account),
     ]
     return merged(found, _called(dump, found))
 

@@ -12,10 +12,12 @@ from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, 
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
 from inspect_compile.knowledge.overview.findings import (
     BREAK,
+    DOUBLE_PRECISION,
     FAILED,
     HALF_PRECISION,
     MEMORY,
     NUMERICS,
+    SLOW_PROBES,
     TYPICAL_BANDWIDTH,
     UNROLLED,
 )
@@ -26,6 +28,8 @@ EACH_STEP: Final = "each step"
 ONCE: Final = "once"
 LEAST_BYTES: Final = 1024
 """What moves fewer bytes in a call is not listed."""
+_LAST: Final = (UNROLLED, SLOW_PROBES, HALF_PRECISION, DOUBLE_PRECISION)
+"""No step of the program is faster for it, or only with other numbers."""
 NOTICEABLE: Final = 0.02
 """Share of a step from which a cost stands before graph breaks, of which no time is known."""
 
@@ -182,6 +186,6 @@ def _order(found: Finding) -> tuple[object, ...]:
     first = next((rank for rank, kind in enumerate(ranks) if found.kind == kind), len(ranks))
     if found.share is not None and found.share >= NOTICEABLE:
         first = 2
-    if found.kind in (UNROLLED, HALF_PRECISION):  # no step is faster for it, or with other numbers
+    if found.kind in _LAST:
         first = len(ranks) + 1
     return first, -likely, -size, own_first(where), found.what

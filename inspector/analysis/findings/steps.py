@@ -7,16 +7,18 @@ from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import EACH_STEP, NOTICEABLE, Finding, parts_at
 from inspect_compile.analysis.runtime.cudagraphs import cudagraph_rows
 from inspect_compile.analysis.runtime.step_account import Account
-from inspect_compile.analysis.runtime.step_of_dump import broken_lines, recorded_account
+from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, Location
-from inspect_compile.facts.compile_id import frame_id
+from inspect_compile.facts import Frame, Location, StepTime
 from inspect_compile.graph import CompiledGraph, Graphs, grouped
 from inspect_compile.knowledge.cost import step_kinds
 from inspect_compile.knowledge.cost.sure import sure_of
 from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.knowledge.fusion.knob_values import CHANNELS_LAST
 from inspect_compile.knowledge.overview.findings import (
+    EAGER,
+    EAGER_BREAK,
+    EAGER_TENSORS,
     INPUT,
     LAUNCH_BOUND,
     LAUNCH_BOUND_HOST,
@@ -25,6 +27,9 @@ from inspect_compile.knowledge.overview.findings import (
     OPTIMIZER,
     SYNCHRONISATION,
     SYNCHRONISATION_ASKED,
+    TRANSFER,
+    TRANSFER_BACK,
+    TRANSFER_PINNED,
     WORDS,
 )
 
@@ -36,6 +41,12 @@ _WITH_FUSED: Final = frozenset(("Adam", "AdamW", "SGD", "Adagrad"))
 """torch.optim's classes with the argument `fused`: torch 2.11 to 2.15."""
 _STEP: Final = ".step"
 _ZERO: Final = ".zero_grad"
+_SENDS: Final = frozenset(("aten::to", "aten::_to_copy", "aten::copy_", "aten::tensor"))
+"""Operators that wait for a copy of theirs."""
+_PAGEABLE: Final = "Pageable"
+_MANY: Final = 8
+"""Operators of one name in a step from which on they are taken for those of a loop over tensors."""
+_FEW: Final = 3
 _LARGEST: Final = 0.1
 """Share of a step from which launches are a finding."""
 
@@ -93,13 +104,16 @@ def _synchronisations(dump: Dump, account: Account) -> Iterator[Finding]:
     step, rows = account
     if not step.device:
         return
-    lines = broken_lines(dump)
     is_told = any(_optimizers(dump, account))  # with what it waits for
-    waits = [row for row in rows if row.kind == step_kinds.SYNCHRONISATION]
-    for (what, region, where), own in grouped(waits, lambda row: (row.what, row.region, row.where)).items():
-        seconds = sum(row.seconds + row.after for row in own)
-        if is_told and where == step_kinds.IN_OPTIMIZER:
+    transfers = {_place(row) for row in rows if row.kind == step_kinds.COPIES}
+    for (what, where, region), own in grouped(_waits(rows), lambda row: (row.what, row.where, row.region)).items():
+        if (is_told and where == step_kinds.IN_OPTIMIZER) or (what in _SENDS and _place(own[0]) in transfers):
             continue
+        seconds = sum(row.seconds + row.after for row in own)
+        if not region:
+            # Without the wait the host goes on at once, but has no less to do: a step is shorter by the wait at most.
+            # In a compiled function the graph break goes, too.
+            seconds = min(seconds, sum(row.waited for row in own))
         if seconds < NOTICEABLE * step.seconds:
             continue
         count = max(row.count for row in own)
@@ -108,13 +122,22 @@ def _synchronisations(dump: Dump, account: Account) -> Iterator[Finding]:
             account,
             SYNCHRONISATION,
             seconds,
-            where=lines.get(frame_id(region)) if region else None,
+            where=own[0].line,
             what=words.what,
             why=f"{what}{_at(where)}, {count:.3g} in a step: while the GPU is idle for it, and "
             "until it is given the next kernel",
             to_do=words.to_do,
             names=(what,),
         )
+
+
+def _waits(rows: list[StepTime]) -> list[StepTime]:
+    return [row for row in rows if row.kind == step_kinds.SYNCHRONISATION]
+
+
+def _place(row: StepTime) -> tuple[object, ...]:
+    """Where the program does it."""
+    return (row.region, row.where) if row.line is None else (row.line.file, row.line.line)
 
 
 def _at(where: str) -> str:
@@ -168,6 +191,76 @@ def _layouts(dump: Dump, account: Account) -> Iterator[Finding]:
         )
 
 
+def _transfers(dump: Dump, account: Account) -> Iterator[Finding]:
+    """Copies between host and GPU that no kernel hides, line by line."""
+    step, rows = account
+    copies = [row for row in rows if row.kind == step_kinds.COPIES]
+    for (way, place), own in grouped(copies, lambda row: (row.what, _place(row))).items():
+        waits = [row for row in _waits(rows) if row.what in _SENDS and _place(row) == place]
+        seconds = sum(row.seconds for row in (*own, *waits))
+        if seconds < NOTICEABLE * step.seconds:
+            continue
+        words = WORDS[TRANSFER_BACK if "DtoH" in way else TRANSFER if _PAGEABLE in way else TRANSFER_PINNED]
+        yield _finding(
+            account,
+            TRANSFER,
+            seconds,
+            where=own[0].line,
+            what=words.what,
+            why=f"{way}{_at(own[0].where)}, {max(row.count for row in own):.3g} in a step",
+            to_do=words.to_do,
+            names=(way,),
+        )
+
+
+def _eager(dump: Dump, account: Account) -> Iterator[Finding]:
+    """Operators outside of compiled graphs, function by function of the program."""
+    step, rows = account
+    located = [row for row in rows if row.kind == step_kinds.EAGER and row.line is not None]
+    for _, own in grouped(located, _function).items():
+        seconds = sum(row.seconds for row in own)
+        if seconds < NOTICEABLE * step.seconds:
+            continue
+        by_line = grouped(own, lambda row: row.line)
+        lines = sorted(by_line, key=lambda line: -sum(row.seconds for row in by_line[line]))
+        counts = _counts(own, is_on_gpu=bool(step.device))
+        words = WORDS[EAGER]
+        if any(row.region for row in own):
+            words = WORDS[EAGER_BREAK]
+        elif max(counts.values(), default=0) >= _MANY:
+            words = WORDS[EAGER_TENSORS]
+        idle = sum(row.seconds for row in own if row.is_idle)
+        waiting = f"; the GPU is idle for {idle / seconds:.0%} of that time" if step.device else ""
+        others = "" if len(lines) == 1 else f" and {len(lines) - 1} more of the function"
+        named = ", ".join(f"{count:.3g} {name}" for name, count in list(counts.items())[:_FEW])
+        named += f", {len(counts) - _FEW} more" if len(counts) > _FEW else ""
+        yield _finding(
+            account,
+            EAGER,
+            seconds,
+            where=lines[0],
+            what=words.what,
+            why=f"this line{others}, in a step: {named}{waiting}",
+            to_do=words.to_do,
+            names=tuple(counts),
+        )
+
+
+def _function(row: StepTime) -> tuple[str, str, str]:
+    line = row.line
+    return ("", "", "") if line is None else (line.file, line.function, row.region)
+
+
+def _counts(rows: list[StepTime], *, is_on_gpu: bool) -> dict[str, float]:
+    """Operator → how many kernels it starts in a step, on a CPU how often it runs; the most time first."""
+    found = {}
+    for name, own in grouped(rows, lambda row: row.what).items():
+        count = sum(row.count for row in own if not (is_on_gpu and row.is_idle))
+        if count:
+            found[name] = (sum(row.seconds for row in own), count)
+    return {name: found[name][1] for name in sorted(found, key=lambda name: -found[name][0])}
+
+
 def _inputs(dump: Dump, account: Account) -> Iterator[Finding]:
     """Waiting for the DataLoader."""
     step, rows = account
@@ -182,6 +275,8 @@ _KINDS: Final[tuple[Callable[[Dump, Account], Iterator[Finding]], ...]] = (
     _optimizers,
     _layouts,
     _inputs,
+    _transfers,
+    _eager,
 )
 
 

@@ -6,7 +6,9 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
-from inspect_compile.graph import grouped
+from inspect_compile.facts import Location, OperatorLine
+from inspect_compile.graph import grouped, short
+from inspect_compile.knowledge.cost.operator_order import EVALUATE, GRAPH, OPERATOR, REGION, OperatorKey, OperatorOrder
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
     COMPILED,
@@ -26,17 +28,15 @@ from inspect_compile.knowledge.cost.step_kinds import (
     SYNCHRONISATION,
     WRAPPER,
 )
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.profiles import HostCall, Profile, Span
 
-REGION: Final = "Torch-Compiled Region: "
 STEP: Final = "Optimizer.step#"
 PROFILER_STEP: Final = "ProfilerStep#"
-_GRAPH: Final = "## Call CompiledFxGraph"
 _OPTIMIZER: Final = (STEP, "Optimizer.zero_grad#")
 _LOADER: Final = "enumerate(DataLoader)#"
 _COMPILE: Final = "(dynamo_timed)"
 _AUTOGRAD: Final = "autograd"
-_EVALUATE: Final = "autograd::engine::evaluate_function: "
 _READS: Final = frozenset(
     ("aten::item", "aten::_local_scalar_dense", "aten::is_nonzero", "aten::nonzero", "aten::equal")
 )
@@ -46,7 +46,6 @@ _GENERATED: Final = re.compile(r"(?:graph_\d+_)?(?:triton|cpp)_", re.ASCII)
 _DISPATCH: Final = frozenset(
     ("Pregraph bytecode", "AOTDispatcher Runtime Wrapper Prologue", "CompiledFunction", "CompiledFunctionBackward")
 )
-_OPERATOR: Final = re.compile(r"[A-Za-z_]\w*::", re.ASCII)
 
 
 class Activity(NamedTuple):
@@ -60,15 +59,21 @@ class Activity(NamedTuple):
     """The compile id of the compiled region around it, `0/0`."""
     is_in_graph: bool = False
     """True in the generated code of a graph."""
+    line: Location | None = None
+    """The line of the program that it does it for, where one was recorded."""
 
 
 NOTHING: Final = Activity()
+_MOST_CALLS: Final = 200_000
+"""Operators of which lines are kept."""
 
 
 class Host:
     """The activities of the threads of a profile."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: Profile, lines: Iterable[OperatorLine] = ()) -> None:
+        """`lines`: what the run of `profile` recorded of operators outside of graphs."""
+        self._lines = _lines_of(lines)
         self._inner: dict[tuple[Activity, str, str], Activity] = {}
         events = [
             *((span, "span") for span in profile.spans),
@@ -105,11 +110,13 @@ class Host:
         found: list[Slice[Activity]] = []
         stack: list[tuple[float, Activity]] = []
         at = float("-inf")
+        order, is_inside = OperatorOrder(), [False]
 
         def until(time: float) -> None:
             nonlocal at
             while stack and stack[-1][0] <= time:
                 end, activity = stack.pop()
+                is_inside.pop()
                 if end > at:
                     found.append(Slice(at, end, activity))
                     at = end
@@ -120,12 +127,16 @@ class Host:
         for span, sort in events:
             until(span.start)
             around = stack[-1][1] if stack else NOTHING
+            called, inside = order.key(span.name, is_inside=is_inside[-1]) if sort == "span" else (None, is_inside[-1])
+            if called is not None and around.kind != OPTIMIZER and (line := self._lines.get(called)) is not None:
+                around = around._replace(where=short(line), line=line)
             key = around, span.name, sort
             activity = self._inner.get(key)
             if activity is None:
                 activity = self._inner[key] = _inner(around, span.name, sort)
             if sort == "launch" and span.external is not None:
                 self._of_call[span.external] = around
+            is_inside.append(inside)
             # A child that ends after its parent is cut: clocks of events differ by a microsecond.
             stack.append((min(span.end, stack[-1][0]) if stack else span.end, activity))
         until(float("inf"))
@@ -134,21 +145,21 @@ class Host:
 
 def _inner(around: Activity, name: str, sort: str) -> Activity:
     """What the host does in an event with this name, inside of another activity."""
-    kind, what, where, region, is_in_graph = around
+    kind, what, where, region, is_in_graph, _ = around
     if sort == "function":
         return around if is_in_graph else around._replace(where=name)  # the functions of generated code are nobody's
     if kind in (COMPILING, INPUT, SYNCHRONISATION):
         return around
     if sort == "wait":
         place = IN_OPTIMIZER if kind == OPTIMIZER else where
-        return Activity(SYNCHRONISATION, what if kind in (EAGER, OPTIMIZER) else name, place, region)
+        return around._replace(kind=SYNCHRONISATION, what=what if kind in (EAGER, OPTIMIZER) else name, where=place)
     if sort == "launch":
         return Activity(OVERHEAD, LAUNCH, where, region, True) if is_in_graph else around
     if name.endswith(_COMPILE):
         return Activity(COMPILING, name.removesuffix(_COMPILE).strip(), where, region)
     if name.startswith(REGION):
         return Activity(OVERHEAD, DISPATCH, where, name[len(REGION) :])
-    if name.startswith(_GRAPH):
+    if name.startswith(GRAPH):
         return Activity(OVERHEAD, WRAPPER, "", region, True)
     if name == "TorchDynamo Cache Lookup":
         return Activity(OVERHEAD, GUARDS, where, region)
@@ -157,7 +168,7 @@ def _inner(around: Activity, name: str, sort: str) -> Activity:
     if name.startswith(_LOADER):
         return Activity(INPUT, "DataLoader", where, region)
     if kind == OPTIMIZER:
-        return around._replace(what=name) if "::" not in what and _OPERATOR.match(name) else around
+        return around._replace(what=name) if "::" not in what and OPERATOR.match(name) else around
     if name.startswith(_OPTIMIZER):
         return Activity(OPTIMIZER, name.partition("#")[2], where, region)
     if is_in_graph:
@@ -165,16 +176,32 @@ def _inner(around: Activity, name: str, sort: str) -> Activity:
             return around
         return Activity(COMPILED if _GENERATED.match(name) else LIBRARY, name, where, region, True)
     if name in _READS:
-        return Activity(SYNCHRONISATION, name, where, region)
+        return around._replace(kind=SYNCHRONISATION, what=name)
     if kind == COLLECTIVE or _COLLECTIVE.match(name):
         return Activity(COLLECTIVE, what if kind == COLLECTIVE else name, where, region)
     if kind == EAGER and what != _AUTOGRAD:
         return around
-    if name.startswith(_EVALUATE):
-        return Activity(EAGER, _AUTOGRAD, where, region)
-    if _OPERATOR.match(name):
-        return Activity(COPIES if name.startswith("aten::_copy_from") else EAGER, name, where, region)
+    if name.startswith(EVALUATE):
+        return around._replace(kind=EAGER, what=_AUTOGRAD)
+    if OPERATOR.match(name):
+        return around._replace(kind=COPIES if name.startswith("aten::_copy_from") else EAGER, what=name)
     return around
+
+
+def _lines_of(rows: Iterable[OperatorLine]) -> dict[OperatorKey, Location]:
+    """Operator → the program's line that calls it, if it was the same in all steps."""
+    found: dict[OperatorKey, Location] = {}
+    several: set[OperatorKey] = set()
+    for row in rows:
+        if not 0 <= row.first <= row.last < row.first + _MOST_CALLS or len(found) > _MOST_CALLS:
+            continue
+        line = own_line(row.where) or row.where
+        for number in range(row.first, row.last + 1):
+            key = OperatorKey(row.after, row.operator, number)
+            other = found.setdefault(key, line)
+            if (other.file, other.line) != (line.file, line.line):
+                several.add(key)
+    return {key: line for key, line in found.items() if key not in several}
 
 
 def _span(call: HostCall) -> Span:

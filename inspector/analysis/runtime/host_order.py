@@ -9,9 +9,9 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from inspect_compile.graph import grouped
+from inspect_compile.knowledge.cost.operator_order import REGION
 from inspect_compile.profiles import HostCall, Profile, Span
 
-_REGION: Final = "Torch-Compiled Region: "
 _PREFIX = re.compile(r"graph_\d+_(?=cpp_)")
 """The prefix that config.cpp.enable_kernel_profile adds to the name of a C++ kernel."""
 _CALL = re.compile(r"## Call CompiledFxGraph (.+) ##")
@@ -99,9 +99,9 @@ class HostOrder:
             _, place, compile_id, region, function = stack[-1] if stack else _OPEN
             name = span.name
             if place.operator is None:
-                if name.startswith(_REGION):
+                if name.startswith(REGION):
                     self._regions += 1
-                    compile_id, region, function = name[len(_REGION) :], self._regions, None
+                    compile_id, region, function = name[len(REGION) :], self._regions, None
                 elif name in (_FORWARD, _BACKWARD):
                     function = span
                 elif _CALL.match(name):

@@ -15,7 +15,7 @@ from inspect_compile.analysis.runtime.attribution import Attribution
 from inspect_compile.analysis.runtime.host_activity import NOTHING, Activity, Host
 from inspect_compile.analysis.runtime.steps import Steps, steps_of
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
-from inspect_compile.facts import StepAccount, StepTime
+from inspect_compile.facts import Location, OperatorLine, StepAccount, StepTime
 from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.step_kinds import (
     COLLECTIVE,
@@ -57,6 +57,7 @@ class _Row(NamedTuple):
     region: str = ""
     bound: str = ""
     is_idle: bool = False
+    line: Location | None = None
 
 
 @dataclass(slots=True)
@@ -65,19 +66,25 @@ class _Sum:
     count: int = 0
     hidden: float = 0.0
     after: float = 0.0
+    waited: float = 0.0
 
 
 def step_account(
-    profile: Profile, found: Attribution | None = None, bounds: Bound | None = None, given: str | None = None
+    profile: Profile,
+    found: Attribution | None = None,
+    bounds: Bound | None = None,
+    given: str | None = None,
+    lines: Iterable[OperatorLine] = (),
 ) -> Account | None:
     """The account of the steps in `profile`; None if it tells of no time at all.
 
     `found`: the same profile joined with a dump, which knows generated kernels whatever their names are. `given`: the
-    line, `train.py:41`, of the function whose calls are the steps.
+    line, `train.py:41`, of the function whose calls are the steps. `lines`: what the run of the profile recorded of
+    operators outside of graphs.
     """
     if (not profile.spans and not profile.runs) or not profile.is_ordered:
         return None
-    host = Host(profile)
+    host = Host(profile, lines)
     steps = steps_of(profile, host.main, given)
     account = _OnGpu(profile, host, found, bounds or {}) if profile.runs else _OnCpu(host)
     ends = account.ends(steps.ends) if len(steps.ends) > 1 else _whole(profile)
@@ -121,12 +128,14 @@ class _OnCpu:
 
 
 def _cpu_row(activity: Activity, *, has_kernels: bool) -> _Row:
-    kind, what, where, region, _ = activity
+    kind, what, where, region, _, line = activity
     if kind == SYNCHRONISATION:
-        return _Row(EAGER, what, where, region)  # nothing to wait for
+        return _Row(EAGER, what, where, region, line=line)  # nothing to wait for
     if kind == OVERHEAD and what == WRAPPER and not has_kernels:
         return _Row(COMPILED, "kernels and the wrapper around them", "")
-    return _Row(kind, what, "" if kind == OVERHEAD else where, region if kind == EAGER else "")
+    return _Row(
+        kind, what, "" if kind == OVERHEAD else where, region if kind == EAGER else "", line=line if where else None
+    )
 
 
 class _OnGpu:
@@ -199,17 +208,23 @@ class _OnGpu:
                 self._add(self._host.started(run.correlation), idle_to - launched, is_launch=True)
             if launched > idle_from:
                 free.append((idle_from, launched))
-        for one in within(self._host.slices(start, end), free):
+        slices = self._host.slices(start, end)
+        for one in within(slices, free):
             self._add(one.what, one.end - one.start)
-        self._after_waits(spaces, start, end)
+        for one in slices:
+            if one.what.kind == SYNCHRONISATION:
+                own = self.sums.setdefault(_idle_row(one.what, is_launch=False), _Sum())
+                own.waited += one.seconds
+        self._after_waits(slices, spaces, start, end)
 
     def _add(self, activity: Activity, microseconds: float, *, is_launch: bool = False) -> None:
         self.sums.setdefault(_idle_row(activity, is_launch=is_launch), _Sum()).seconds += microseconds / 1e6
 
-    def _after_waits(self, spaces: list[tuple[float, float]], start: float, end: float) -> None:
+    def _after_waits(
+        self, slices: list[Slice[Activity]], spaces: list[tuple[float, float]], start: float, end: float
+    ) -> None:
         """For each wait, the idle time from its end until the GPU runs something again."""
         begins = [space[0] for space in spaces]
-        slices = self._host.slices(start, end)
         moments = [one.start for one in slices]
         for wait in self._waits:
             if not start <= wait.start < end:
@@ -233,12 +248,12 @@ def _rank(kind: str) -> int:
 
 def _gpu_row(run: GpuRun, by: Activity, is_generated: bool | None, bound: str) -> _Row:
     """What a kernel counts for, from what the host did when it started it; `is_generated`: as the dump knows it."""
-    kind, what, where, region, is_in_graph = by
+    kind, what, where, region, is_in_graph, line = by
     library = library_of(run.name)
     if library is not None and library.does == _COMMUNICATES:
         return _Row(COLLECTIVE, run.name)
     if kind == SYNCHRONISATION:
-        return _Row(SYNCHRONISATION, what, where, region)
+        return _Row(SYNCHRONISATION, what, where, region, line=line)
     if is_generated is None and not is_in_graph and kind in (NOT_KNOWN, OVERHEAD):
         return _Row(NOT_KNOWN, run.name)
     if is_generated is not None or is_in_graph:
@@ -248,18 +263,18 @@ def _gpu_row(run: GpuRun, by: Activity, is_generated: bool | None, bound: str) -
             return _Row(LIBRARY, name, IN_ANOTHER_LAYOUT, bound=bound)
         return _Row(COMPILED if generated else LIBRARY, name, bound=bound)
     if run.kind == "memcpy" and any(way in run.name for way in _TO_HOST):
-        return _Row(COPIES, run.name, where, region)
-    return _Row(kind, what, where, region)
+        return _Row(COPIES, run.name, where, region, line=line)
+    return _Row(kind, what, where, region, line=line)
 
 
 def _idle_row(activity: Activity, *, is_launch: bool) -> _Row:
     """What idle time counts for, from what the host does meanwhile."""
-    kind, what, where, region, is_in_graph = activity
+    kind, what, where, region, is_in_graph, line = activity
     if is_in_graph:
         return _Row(WAITING, what if what in (WRAPPER, LAUNCH) and not is_launch else LAUNCH, is_idle=True)
     if kind in (OVERHEAD, NOT_KNOWN):
         return _Row(WAITING, what, where if kind == NOT_KNOWN else "", is_idle=True)
-    return _Row(kind, what, where, region, is_idle=True)
+    return _Row(kind, what, where, region, is_idle=True, line=line)
 
 
 def _finished(sums: dict[_Row, _Sum], steps: Steps, ends: list[float], device: str, busy: float) -> Account:
@@ -274,12 +289,14 @@ def _finished(sums: dict[_Row, _Sum], steps: Steps, ends: list[float], device: s
             count=own.count / number,
             hidden=round(own.hidden / number, 9),
             after=own.after / number,
+            waited=own.waited / number,
             where=row.where,
+            line=row.line,
             region=row.region,
             bound=row.bound,
         )
         for row, own in sums.items()
-        if own.seconds or own.count
+        if own.seconds or own.count or own.waited
     ]
     rows.sort(key=lambda row: (-row.seconds, row.kind, row.what))
     whole = StepAccount(

@@ -1,6 +1,6 @@
 """The account of a step from a profile of a program whose compiles a dump has: with lines, and what bounds kernels."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Final
 
@@ -13,15 +13,20 @@ from inspect_compile.analysis.runtime.step_account import Account, step_account
 from inspect_compile.analysis.runtime.step_bound import step_bounds
 from inspect_compile.dump import Dump, paths
 from inspect_compile.dump.files import file_inside
-from inspect_compile.facts import GraphBreak, Location, StepAccount, StepsProfiled, StepTime
+from inspect_compile.facts import GraphBreak, Location, OperatorLine, StepAccount, StepsProfiled, StepTime
 from inspect_compile.facts.compile_id import frame_id
 from inspect_compile.graph import CompiledGraph, Graphs, Once, outermost, short
+from inspect_compile.knowledge.cost.step_kinds import COPIES
 from inspect_compile.profiles import Profile
 from inspect_compile.profiles.read import read
 
 _ENDLESS: Final = 1e9
 _UNEVEN: Final = 0.15
 """Share by which the calls of a step may differ from a whole number."""
+_LEAST_WAIT: Final = 0.01
+"""Share of a step from which the host's waits count."""
+_PAGEABLE: Final = "Pageable"
+"""In the name of a copy for which the host waits."""
 
 
 def recorded_account(dump: Dump) -> Account | None:
@@ -38,7 +43,10 @@ def _sound_account(graphs: Graphs) -> Account | None:
 def _is_sound(account: Account) -> bool:
     """False for times that only damage can make: nothing can be divided by them, or told of them."""
     step, rows = account
-    times = [step.busy, *(value for row in rows for value in (row.seconds, row.count, row.hidden, row.after))]
+    times = [
+        step.busy,
+        *(value for row in rows for value in (row.seconds, row.count, row.hidden, row.after, row.waited)),
+    ]
     return 0 < step.seconds < _ENDLESS and all(0 <= value < _ENDLESS for value in times)
 
 
@@ -55,7 +63,8 @@ def _recorded_account(dump: Dump) -> Account | None:
         profile = read(path)
     except (OSError, ValueError):
         return None
-    account = account_of(dump, profile, attribute(dump, profile), roof_of(dump))
+    lines = dump.rows(OperatorLine)
+    account = account_of(dump, profile, attribute(dump, profile), roof_of(dump), lines=lines)
     return None if account is None else _without_profiler(account, timed)
 
 
@@ -63,7 +72,7 @@ def _without_profiler(account: Account, timed: StepsProfiled) -> Account:
     """The account of a step as it was before the profiler was on, which slows the host: its times shrink alike, and
     those of the GPU stay. Both windows have calls of compiled functions.
     """
-    step = _plain(account.step, timed)
+    step = _plain(account, timed)
     plain, spent = step.plain_seconds, step.seconds
     if plain is None or not step.busy < plain < spent:
         return account._replace(step=step)
@@ -78,8 +87,9 @@ def _without_profiler(account: Account, timed: StepsProfiled) -> Account:
     return Account(msgspec.structs.replace(step, seconds=plain, profiled_seconds=spent), rows)
 
 
-def _plain(step: StepAccount, timed: StepsProfiled) -> StepAccount:
+def _plain(account: Account, timed: StepsProfiled) -> StepAccount:
     """The step with what it took without the profiler, if the calls of a step are a whole number."""
+    step = account.step
     profiled = timed.profiled_seconds / timed.profiled_calls
     calls = step.seconds / profiled if profiled else 0.0
     if not timed.calls or calls < 1 - _UNEVEN or abs(calls - round(calls)) > _UNEVEN * round(calls):
@@ -89,7 +99,15 @@ def _plain(step: StepAccount, timed: StepsProfiled) -> StepAccount:
     if not each:
         return step
     seconds = timed.seconds / timed.calls * together if step.device else median(each)
-    return msgspec.structs.replace(step, plain_seconds=seconds, plain_steps=len(each))
+    host = min(each) if step.device and not _waits(account) else None
+    return msgspec.structs.replace(step, plain_seconds=seconds, plain_steps=len(each), host=host)
+
+
+def _waits(account: Account) -> bool:
+    """Whether the host waits for the GPU in a step."""
+    step, rows = account
+    is_pageable = any(row.kind == COPIES and _PAGEABLE in row.what for row in rows)
+    return is_pageable or sum(row.waited for row in rows) > _LEAST_WAIT * step.seconds
 
 
 def account_rows(graphs: Graphs, account: Account | None = None) -> Iterator[msgspec.Struct]:
@@ -104,17 +122,23 @@ def account_rows(graphs: Graphs, account: Account | None = None) -> Iterator[msg
 
 
 def account_of(
-    dump: Dump, profile: Profile, found: Attribution, roof: Roof | None, given: str | None = None
+    dump: Dump,
+    profile: Profile,
+    found: Attribution,
+    roof: Roof | None,
+    given: str | None = None,
+    lines: Iterable[OperatorLine] = (),
 ) -> Account | None:
     """The account of the steps in `profile`, which `found` joined with `dump`; None if it tells of no time.
 
-    `given`: the line, `train.py:41`, of the function whose calls are the steps.
+    `given`: the line, `train.py:41`, of the function whose calls are the steps. `lines`: of operators, if it is the run
+    of the dump that was profiled.
     """
-    account = step_account(profile, found, _bounds(dump, found, roof), given)
+    account = step_account(profile, found, _bounds(dump, found, roof), given, lines)
     if account is None or not _is_sound(account):
         return None
-    lines = broken_lines(dump)
-    return account._replace(rows=[_placed(row, lines) for row in account.rows])
+    broken = broken_lines(dump)
+    return account._replace(rows=[_placed(row, broken) for row in account.rows])
 
 
 def _bounds(dump: Dump, found: Attribution, roof: Roof | None) -> Mapping[tuple[str, str, int | None], str]:
@@ -140,5 +164,5 @@ def broken_lines(dump: Dump) -> dict[str, Location]:
 
 
 def _placed(row: StepTime, lines: Mapping[str, Location]) -> StepTime:
-    line = lines.get(frame_id(row.region)) if row.region else None
-    return row if line is None else msgspec.structs.replace(row, where=short(line))
+    line = lines.get(frame_id(row.region)) if row.region and row.line is None else None
+    return row if line is None else msgspec.structs.replace(row, where=short(line), line=line)

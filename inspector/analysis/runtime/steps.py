@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from inspect_compile.analysis.runtime.host_activity import PROFILER_STEP, REGION, STEP
+from inspect_compile.analysis.runtime.host_activity import PROFILER_STEP, STEP
+from inspect_compile.knowledge.cost.operator_order import REGION
 from inspect_compile.profiles import Profile, Span
 
 _FUNCTION: Final = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): ", re.DOTALL)

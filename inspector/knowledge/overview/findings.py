@@ -91,11 +91,18 @@ LAUNCH_BOUND: Final = "launch-bound"
 LAUNCH_BOUND_HOST: Final = "launch-bound-host"
 LAUNCH_BOUND_SKIPPED: Final = "launch-bound-skipped"
 HALF_PRECISION: Final = "half-precision"
+DOUBLE_PRECISION: Final = "float64"
 MATMUL_PRECISION: Final = "matmul-precision"
 OPTIMIZER: Final = "optimizer"
 SYNCHRONISATION: Final = "synchronisation"
 SYNCHRONISATION_ASKED: Final = "synchronisation-asked"
 INPUT: Final = "input"
+TRANSFER: Final = "transfer"
+TRANSFER_PINNED: Final = "transfer-pinned"
+TRANSFER_BACK: Final = "transfer-back"
+EAGER: Final = "eager"
+EAGER_TENSORS: Final = "eager-tensors"
+EAGER_BREAK: Final = "eager-break"
 UNROLLED: Final = "compile-time"
 LAYERS: Final = "compile-time-layers"
 MUTATION: Final = "mutation"
@@ -414,6 +421,11 @@ WORDS: Final[dict[str, Words]] = {
         "torch.autocast(device_type, torch.bfloat16) around the forward pass and the loss: it changes the numbers, so"
         " compare the results",
     ),
+    DOUBLE_PRECISION: Words(
+        "kernels compute in float64, which moves twice the bytes of float32",
+        "convert the inputs once, x.float(), where float32 is precise enough: arrays of NumPy are float64 unless they"
+        " say otherwise; it changes the numbers, so compare the results",
+    ),
     MATMUL_PRECISION: Words(
         "float32 matrix products run without tensor cores",
         'torch.set_float32_matmul_precision("high") rounds their inputs to TF32: it changes the numbers, so compare '
@@ -434,6 +446,32 @@ WORDS: Final[dict[str, Words]] = {
     INPUT: Words(
         "the program waits for its DataLoader",
         "more workers (num_workers=…), persistent_workers=True, and pin_memory=True for a GPU",
+    ),
+    TRANSFER: Words(
+        "the GPU waits for data that is copied to it from memory that is not pinned",
+        "DataLoader(…, pin_memory=True), or tensor.pin_memory() once, and then .to(device, non_blocking=True)",
+    ),
+    TRANSFER_PINNED: Words(
+        "the GPU waits for data that is copied to it",
+        "copy the next batch on a stream of its own while the GPU computes this one; or send fewer bytes, such as uint8"
+        " in place of float32",
+    ),
+    TRANSFER_BACK: Words(
+        "the GPU waits while its results are copied to the host",
+        "keep them on the GPU; or copy them less often, into pinned memory with non_blocking=True",
+    ),
+    EAGER: Words(
+        "operators run one by one outside of compiled code",
+        "move these lines into the compiled function, or put them into a function of their own and compile it",
+    ),
+    EAGER_TENSORS: Words(
+        "a loop runs the same operators on one tensor after another, outside of compiled code",
+        "use one call for all tensors, such as torch._foreach_mul_(tensors, factor); or compile a function that has the"
+        " loop",
+    ),
+    EAGER_BREAK: Words(
+        "operators run one by one between the parts of a function that is cut by a graph break",
+        "fix the graph break: they then are in a graph",
     ),
     UNROLLED: Words(
         "compiling takes longer with each round of a Python loop, which is traced again for each",
@@ -515,6 +553,9 @@ KINDS: Final = (
     Kind(SYNCHRONISATION, "the host waits for a result of the GPU in each step", "steps", "steps"),
     Kind(OPTIMIZER, "the optimizer runs as many operators in place of one fused kernel", "steps", "steps"),
     Kind(INPUT, "the program waits for its DataLoader", "steps", "steps"),
+    Kind(TRANSFER, "the GPU waits for a copy from or to the host", "steps", "steps"),
+    Kind(EAGER, "operators run one by one outside of compiled code", "steps", "steps"),
+    Kind(DOUBLE_PRECISION, "kernels compute in float64", "roofline", "gpu"),
     Kind(MATMUL_PRECISION, "float32 matrix products run without the tensor cores of the GPU", "roofline", "gpu"),
     Kind(HALF_PRECISION, "matrix products compute in float32 on a GPU that is faster in bfloat16", "roofline", "gpu"),
     Kind(INCOMPLETE, "a graph is not complete in this dump", "lowering"),
@@ -531,6 +572,7 @@ ESTIMATES: Final = {
     SECOND_STAGES: "the time of an empty kernel for each",
     MATMUL_PRECISION: _BY_ROOFLINE,
     HALF_PRECISION: _BY_ROOFLINE,
+    DOUBLE_PRECISION: _BY_ROOFLINE,
 }
 """Kind → how its time is estimated, where that is not `BY_BYTES`."""
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.compare.tried import tuned_of
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.runtime.host_activity import REGION, STEP
+from inspect_compile.analysis.runtime.host_activity import STEP
 from inspect_compile.analysis.runtime.step_account import Account
 from inspect_compile.analysis.runtime.step_bound import StepBound, StepPart, step_bounds, step_parts
 from inspect_compile.analysis.runtime.step_of_dump import account_rows, recorded_account
 from inspect_compile.facts import StepAccount, StepsProfiled, StepTime
 from inspect_compile.knowledge.cost import step_kinds as kinds
+from inspect_compile.knowledge.cost.operator_order import REGION
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Block, Stack, StyledLine, joined, styled

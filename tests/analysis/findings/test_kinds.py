@@ -237,10 +237,10 @@ def test_a_wrong_result_stands_before_all_others(tmp_path: Path) -> None:
         Graphs(made(tmp_path, graph(), node("relu", "aten.relu.default", where=at(3)), ended(), wrong, hook, run=run))
     )
 
-    assert [row.kind for row in found][:2] == ["numerics", "slow-probes"]
+    assert [row.kind for row in found] == ["numerics", "incomplete", "slow-probes"]
     assert found[0].parts[0].where == at(3)
     assert cost_text(found[0]) == "wrong"
-    assert found[1].seconds == 5.0
+    assert found[2].seconds == 5.0
 
 
 def test_a_graph_that_failed_and_a_probe_that_failed(tmp_path: Path) -> None:

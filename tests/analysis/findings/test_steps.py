@@ -2,13 +2,15 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from inspect_compile.analysis.findings.every import findings, findings_of_account
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.overview.looked_for import looked_for
+from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.analysis.runtime.step_account import step_account
-from inspect_compile.analysis.runtime.step_of_dump import recorded_account
+from inspect_compile.analysis.runtime.step_of_dump import account_of, recorded_account
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (
     CudaGraph,
@@ -53,7 +55,8 @@ def of_kind(root: Path, kind: str, *facts: Fact) -> list[Finding]:
 
 def test_launches_and_the_wait_of_a_policy_stand_before_its_graph_break(tmp_path: Path) -> None:
     dump = made(tmp_path, BREAK, CALL, run=GPU)
-    account = step_account(read(DATA / "h200_policy.json.gz"))
+    profile = read(DATA / "h200_policy.json.gz")
+    account = account_of(dump, profile, attribute(dump, profile), None)
     assert account is not None
 
     first, second = findings_of_account(dump, account)
@@ -114,12 +117,73 @@ def test_what_an_optimizer_waits_for_is_a_part_of_its_cost(tmp_path: Path) -> No
         StepTime(kind=kinds.OPTIMIZER, what="AdamW.step", seconds=2e-4, count=1, is_idle=True),
         StepTime(kind=kinds.OPTIMIZER, what="aten::mul_", seconds=1e-4, count=60),
         StepTime(kind=kinds.SYNCHRONISATION, what="aten::item", where=kinds.IN_OPTIMIZER, seconds=1e-4, count=30),
-        StepTime(kind=kinds.SYNCHRONISATION, what="cudaEventSynchronize", seconds=5e-5, count=1, is_idle=True),
+        StepTime(
+            kind=kinds.SYNCHRONISATION, what="cudaEventSynchronize", seconds=5e-5, waited=9e-5, count=1, is_idle=True
+        ),
     )
     found = [row for row in findings(Graphs(made(tmp_path, *rows, run=GPU))) if row.share is not None]
     assert [row.kind for row in found] == ["optimizer", "synchronisation"]
     assert [row.seconds for row in found] == pytest.approx([4e-4, 5e-5])
     assert found[1].to_do.startswith("leave the synchronize() out")
+
+
+def test_a_wait_costs_no_more_than_the_host_spends_in_it_unless_a_graph_break_goes_with_it(tmp_path: Path) -> None:
+    """Behind the wait the GPU is idle as long as the host takes for the next launch, which it would take anyway."""
+    wait = StepTime(
+        kind=kinds.SYNCHRONISATION, what="aten::item", seconds=3e-5, waited=4e-5, after=3e-4, count=1, is_idle=True
+    )
+    (outside,) = of_kind(tmp_path / "outside", "synchronisation", *step(1e-3, wait))
+    broken = msgspec.structs.replace(wait, region="0/0", line=ITEM)
+    (inside,) = of_kind(tmp_path / "inside", "synchronisation", *step(1e-3, broken), BREAK)
+    assert (outside.seconds, inside.seconds) == pytest.approx((4e-5, 3.3e-4))
+    assert inside.parts[0].where == ITEM
+
+
+def test_copies_that_no_kernel_hides_are_told_with_what_helps(tmp_path: Path) -> None:
+    sent = Location("train.py", 12, "step", "x = x.to(device)")
+    back = Location("train.py", 30, "step", "losses.append(loss.cpu())")
+    rows = step(
+        1e-2,
+        StepTime(kind=kinds.COPIES, what="Memcpy HtoD (Pageable -> Device)", seconds=6e-3, count=1, line=sent),
+        StepTime(kind=kinds.SYNCHRONISATION, what="aten::to", seconds=1e-3, waited=6e-3, is_idle=True, line=sent),
+        StepTime(kind=kinds.COPIES, what="Memcpy HtoD (Pinned -> Device)", seconds=1e-3, count=2, line=back),
+        StepTime(kind=kinds.COPIES, what="Memcpy DtoH (Device -> Pageable)", seconds=5e-4, count=1, line=back),
+        StepTime(kind=kinds.COPIES, what="Memcpy HtoD (Pageable -> Device)", seconds=1e-5, count=1, line=back),
+    )
+    found = [row for row in findings(Graphs(made(tmp_path, *rows, run=GPU))) if row.share is not None]
+    assert [(row.kind, row.parts[0].where) for row in found] == [
+        ("transfer", sent),
+        ("transfer", back),
+        ("transfer", back),
+    ]
+    assert [row.seconds for row in found] == pytest.approx([7e-3, 1e-3, 5e-4])
+    assert ["pin_memory=True" in row.to_do for row in found] == [True, False, False]
+    assert "a stream of its own" in found[1].to_do
+    assert "keep them on the GPU" in found[2].to_do
+
+
+def test_operators_outside_of_graphs_are_told_function_by_function(tmp_path: Path) -> None:
+    loop = Location("train.py", 8, "average", "old.mul_(0.999).add_(new, alpha=0.001)")
+    loss = Location("train.py", 20, "step", "loss = cross_entropy(y, t)")
+    hits = Location("train.py", 21, "step", "hits = (y.argmax(-1) == t).sum()")
+    cut = Location("net.py", 5, "forward", "print(x.sum())")
+    eager = [
+        StepTime(kind=kinds.EAGER, what="aten::mul_", seconds=2e-3, count=76, line=loop),
+        StepTime(kind=kinds.EAGER, what="aten::add_", seconds=1e-3, count=76, line=loop),
+        StepTime(kind=kinds.EAGER, what="aten::add_", seconds=1e-3, is_idle=True, line=loop),
+        StepTime(kind=kinds.EAGER, what="aten::eq", seconds=4e-4, count=1, line=hits),
+        StepTime(kind=kinds.EAGER, what="aten::nll_loss", seconds=6e-4, count=2, line=loss),
+        StepTime(kind=kinds.EAGER, what="aten::sum", seconds=3e-4, count=1, line=cut, region="0/0"),
+        StepTime(kind=kinds.EAGER, what="aten::abs", seconds=1e-5, count=1, line=Location("log.py", 2, "log")),
+        StepTime(kind=kinds.EAGER, what="aten::detach", seconds=5e-4, count=1),
+    ]
+    found = of_kind(tmp_path, "eager", *step(1e-2, *eager))
+    assert [row.parts[0].where for row in found] == [loop, loss, cut]
+    assert [row.seconds for row in found] == pytest.approx([4e-3, 1e-3, 3e-4])
+    assert ["_foreach_" in row.to_do for row in found] == [True, False, False]
+    assert found[0].why == "this line, in a step: 76 aten::mul_, 76 aten::add_; the GPU is idle for 25% of that time"
+    assert found[1].why.startswith("this line and 1 more of the function, in a step: 2 aten::nll_loss, 1 aten::eq")
+    assert found[2].to_do.startswith("fix the graph break")
 
 
 def test_the_optimizer_of_a_program_on_the_cpu_is_found_in_its_profile(tmp_path: Path) -> None:

@@ -14,8 +14,13 @@ def of_calls(
     kind: str, calls: Sequence[Bounds], largest: Bounds, seconds: float, account: Account | None, *, why: str
 ) -> Finding:
     """One finding for all of `calls`, at the line of the largest. `seconds` are of a step of `account`, where there is
-    one, and else estimated, of one call of each graph.
+    one, and else estimated, of one call of each graph. No step is shorter than what it takes the host.
     """
+    if account is not None and account.step.host is not None:
+        least = account.step.host
+        if account.step.seconds - least < seconds:
+            seconds = max(0.0, account.step.seconds - least)
+            why = f"{why}; the host alone takes {least * 1e3:.3g} ms of a step"
     steps = None if account is None else account.step.steps
     return Finding(
         kind=kind,
