@@ -65,10 +65,10 @@ def _recorded_account(dump: Dump) -> Account | None:
         return None
     lines = dump.rows(OperatorLine)
     account = account_of(dump, profile, attribute(dump, profile), roof_of(dump), lines=lines)
-    return None if account is None else _without_profiler(account, timed)
+    return None if account is None else timed_account(account, timed)
 
 
-def _without_profiler(account: Account, timed: StepsProfiled) -> Account:
+def timed_account(account: Account, timed: StepsProfiled) -> Account:
     """The account of a step as it was before the profiler was on, which slows the host: its times shrink alike, and
     those of the GPU stay. Both windows have calls of compiled functions.
     """

@@ -10,7 +10,7 @@ from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.overview.looked_for import looked_for
 from inspect_compile.analysis.runtime.attribution import attribute
 from inspect_compile.analysis.runtime.step_account import step_account
-from inspect_compile.analysis.runtime.step_of_dump import account_of, recorded_account
+from inspect_compile.analysis.runtime.step_of_dump import account_of, recorded_account, timed_account
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (
     CudaGraph,
@@ -22,6 +22,7 @@ from inspect_compile.facts import (
     StepAccount,
     StepsProfiled,
     StepTime,
+    Tensor,
 )
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.cost import step_kinds as kinds
@@ -232,6 +233,64 @@ def test_float32_products_that_may_not_round_to_tf32(tmp_path: Path) -> None:
     )
     (half,) = of_kind(tmp_path / "half rounds", "half-precision", graph(tf32=True), *facts)
     assert half.seconds == pytest.approx(80 / 494.7 - 80 / 989.4, rel=1e-3)
+
+
+def test_no_product_makes_a_step_shorter_than_what_the_host_needs_for_it(tmp_path: Path) -> None:
+    products = (
+        node("mm", "aten.mm.default"),
+        lowered("mm", "aten.mm.default", flops=80 * 10**12, flops_kind="matmul"),
+        operation("op0", reads={"x": 3000}, writes={"buf0": 1000}, kind="extern", nodes=("mm",)),
+        kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",), launches=(101,)),
+        line(0, "allocate", buffer="buf0"),
+        line(1, "extern", kernel="extern_kernels.mm", buffer="buf0"),
+        ended(),
+    )
+    whole, *rows = step(2.0, StepTime(kind=kinds.LIBRARY, what="aten::mm", seconds=1.9, count=1))
+    whole = msgspec.structs.replace(whole, host=1.4)
+
+    for kind in ("matmul-precision", "half-precision"):
+        (found,) = of_kind(tmp_path / kind, kind, graph(tf32=False), *products, whole, *rows)
+        assert (found.seconds, found.share) == pytest.approx((0.6, 0.3))
+        assert found.why.endswith("the host alone takes 1.4e+03 ms of a step")
+
+
+@pytest.mark.parametrize(("waited", "host"), [(0.0, 7e-4), (1e-4, None)])
+def test_the_hosts_own_time_is_known_where_it_waits_for_nothing(
+    tmp_path: Path, waited: float, host: float | None
+) -> None:
+    each = (9e-4, 7e-4, 8e-4, 3e-3)
+    timed = StepsProfiled(calls=4, seconds=5.4e-3, each=each, profiled_calls=11, profiled_seconds=0.0173)
+    profile = Profile("torch.profiler", [], [], [], device="NVIDIA H200")
+    for call in range(12):
+        begin = 1573.0 * call
+        profile.spans.append(Span("Torch-Compiled Region: 0/0", begin, begin + 500, 0, external=call))
+        profile.calls.append(HostCall("cudaLaunchKernel", begin + 10, 0, call, 5.0))
+        profile.runs.append(GpuRun(call, "kernel", "triton_poi_0", begin + 20, 1200.0, correlation=call))
+        profile.waits.append(Span("cudaStreamSynchronize", begin + 600, begin + 600 + waited * 1e6, 0))
+    found = step_account(profile)
+    assert found is not None
+    assert timed_account(found, timed).step.host == host
+
+
+def test_kernels_in_float64_are_told_what_half_the_bytes_save(tmp_path: Path) -> None:
+    """4.8 GB take 1 ms at 4.8 TB/s."""
+    wide = (Tensor("float64", (4,), (1,), "cuda:0", 32),)
+    facts = (
+        graph(),
+        node("x", values=wide),
+        node("mm", "aten.mm.default", inputs=("x",), values=wide),
+        lowered("mm", "aten.mm.default", flops=1000, flops_kind="matmul"),
+        operation("op0", reads={"x": 32}, writes={"buf0": 4_800_000_000}, kind="extern", nodes=("mm",)),
+        kernel("extern_kernels.mm", "op0", kind="extern", nodes=("mm",), launches=(101,)),
+        line(0, "allocate", buffer="buf0"),
+        line(1, "extern", kernel="extern_kernels.mm", buffer="buf0"),
+        ended(),
+    )
+    (found,) = of_kind(tmp_path / "alone", "float64", *facts)
+    assert found.seconds == pytest.approx(0.5e-3, rel=1e-3)
+    rows = step(4e-3, StepTime(kind=kinds.LIBRARY, what="aten::mm", seconds=3e-3, count=1))
+    every = findings(Graphs(made(tmp_path / "step", *facts, *rows, run=GPU)))
+    assert (every[-1].kind, every[-1].share) == ("float64", pytest.approx(0.375, rel=1e-3))
 
 
 def test_what_a_library_turns_around_for_a_convolution_is_found_with_a_setting(tmp_path: Path) -> None:
