@@ -52,7 +52,10 @@ theirs; its turns; comparing and writing the results; the end of its process.
 """
 
 COMPILE: Final = "torch.compile"
-"""What a change of kind `keyword` that is about calls of torch.compile changes; others name an optimizer's class."""
+"""What a change of kind `keyword` that is about calls of torch.compile changes; others name a class: an optimizer's, or
+`LOADER`.
+"""
+LOADER: Final = "DataLoader"
 
 
 class Place(msgspec.Struct, frozen=True, order=True):
@@ -78,7 +81,7 @@ class Change(msgspec.Struct, frozen=True):
     the attribute `of` of torch's modules is `value`.
     """
     of: str
-    """torch.compile, a class of torch.optim, or the dotted name that is called or set."""
+    """torch.compile, a class of torch.optim, DataLoader, or the dotted name that is called or set."""
     value: bool | int | float | str | None
     """The value."""
     keyword: str = ""
@@ -117,7 +120,7 @@ class Constructed(msgspec.Struct, frozen=True):
     """A call that a change of kind `keyword` could be about."""
 
     of: str
-    """torch.compile, or a class of torch.optim."""
+    """torch.compile, a class of torch.optim, or DataLoader."""
     where: Place
     given: dict[str, str]
     """The keyword arguments that it was called with, as texts."""

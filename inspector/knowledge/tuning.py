@@ -10,10 +10,10 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.facts.trials import COMPILE, Answer, Change, Constructed, Place
+from inspect_compile.facts.trials import COMPILE, LOADER, Answer, Change, Constructed, Place
 from inspect_compile.knowledge.frontend.own_code import is_library
 from inspect_compile.knowledge.fusion.knob_values import worth_trying
-from inspect_compile.knowledge.overview.findings import LAUNCH_BOUND, MATMUL_PRECISION, OPTIMIZER
+from inspect_compile.knowledge.overview.findings import INPUT, LAUNCH_BOUND, MATMUL_PRECISION, OPTIMIZER, TRANSFER
 
 _MODES: Final = ("mode", "options", "backend", "disable")
 _GRAPHS: Final = "reduce-overhead"
@@ -50,6 +50,8 @@ class Program(msgspec.Struct, frozen=True):
     """Its own calls of torch.compile with Inductor, once for each line."""
     optimizers: tuple[Constructed, ...]
     """Those that can be fused, once for each line."""
+    loaders: tuple[Constructed, ...] = ()
+    """Its DataLoaders, once for each line."""
 
     @classmethod
     def of(cls, seen: Answer) -> "Program":
@@ -64,7 +66,8 @@ class Program(msgspec.Struct, frozen=True):
             is_cuda=seen.device not in ("", "cpu"),
             threads=seen.threads,
             compiles=tuple(one for one in compiles if one.given.get("backend", "") in with_inductor),
-            optimizers=tuple(one for one in first.values() if one.of != COMPILE and _can_be_fused(one)),
+            optimizers=tuple(one for one in first.values() if one.of not in (COMPILE, LOADER) and _can_be_fused(one)),
+            loaders=tuple(one for one in first.values() if one.of == LOADER),
         )
 
 
@@ -106,8 +109,10 @@ def _promised_by(one: Candidate) -> str:
     """The kind of finding that promises something of this change."""
     if one.is_precision:
         return MATMUL_PRECISION
-    keyword = next((change.keyword for change in one.changes if change.value in (True, _GRAPHS)), "")
-    return {"fused": OPTIMIZER, "mode": LAUNCH_BOUND}.get(keyword, "")
+    keyword = next(
+        (change.keyword for change in one.changes if change.keyword != "mode" or change.value == _GRAPHS), ""
+    )
+    return {"fused": OPTIMIZER, "mode": LAUNCH_BOUND, "num_workers": INPUT, "pin_memory": TRANSFER}.get(keyword, "")
 
 
 def is_likelier(one: Candidate, kept: Candidate) -> bool:
@@ -121,6 +126,7 @@ def _all(program: Program, knobs: Sequence[str]) -> Iterator[Candidate]:
     yield from _fused(program.optimizers)
     yield from _modes(program)
     yield from _threads(program)
+    yield from _loading(program)
     for knob in dict.fromkeys(knobs):
         for value in worth_trying(knob):
             yield Candidate((Change("setting", f"{INDUCTOR}{knob}", value),))
@@ -143,6 +149,7 @@ def _captures(hints: Iterable[str]) -> Iterator[Candidate]:
 
 
 _CAPTURE: Final = re.compile(r"\b(torch\._dynamo\.config\.\w+) = True\b")
+_MOST_WORKERS: Final = 8
 _SLOW: Final = ("max_autotune", "coordinate_descent_tuning", "cpp_wrapper")
 _CUDNN: Final = Change("setting", "torch.backends.cudnn.benchmark", True)
 _TF32: Final = Change("call", "torch.set_float32_matmul_precision", "high")
@@ -175,3 +182,14 @@ def _threads(program: Program) -> Iterator[Candidate]:
     if not program.is_cuda:
         for count in sorted({1, program.threads // 2} - {0, program.threads}):
             yield Candidate((Change("call", "torch.set_num_threads", count),))
+
+
+def _loading(program: Program) -> Iterator[Candidate]:
+    """Workers for a loader that has none, and pinned memory for a GPU."""
+    for keyword, value, is_wanted in (
+        ("num_workers", min(program.threads, _MOST_WORKERS), program.threads > 1),
+        ("pin_memory", True, program.is_cuda),
+    ):
+        places = tuple(one.where for one in program.loaders if one.given.get(keyword, "0") in ("0", "False", "None"))
+        if places and is_wanted:
+            yield Candidate((Change("keyword", LOADER, value, keyword, places),))

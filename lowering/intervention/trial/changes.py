@@ -1,4 +1,4 @@
-"""Puts changes into a program from outside: arguments of its calls of torch.compile and of optimizers, settings, calls.
+"""Puts changes into a program from outside: arguments of its calls of torch.compile, optimizers and loaders; settings.
 
 What is changed is what the lines of a patch would change, and nothing of the program's file is touched.
 """
@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from inspect_compile.facts.trials import COMPILE, Change, Constructed
+import msgspec
+
+from inspect_compile.facts.trials import COMPILE, LOADER, Change, Constructed
 from inspect_compile.lowering.intervention.trial.places import caller
 
 _FUSED: Final = "fused"
@@ -41,7 +43,8 @@ class Changes:
 
         torch.compile = compiled
         for kind in {*_optimizers(torch)}:
-            self._follow(kind)
+            self._follow(kind, _optimizer)
+        self._follow(torch.utils.data.DataLoader, _loader)
         for change in self._asked:
             if change.kind != "keyword":
                 self._apply(change)
@@ -52,32 +55,24 @@ class Changes:
         self.constructed.append(Constructed(COMPILE, place, {name: _text(value) for name, value in given.items()}))
         return self._watch(compile_(model, **self._with(COMPILE, place, given)), model)
 
-    def _follow(self, kind: Any) -> None:
-        """Watch the constructor of a class of optimizers, and of those below it."""
+    def _follow(self, kind: Any, told: Callable[[Any, Constructed], Constructed | None]) -> None:
+        """Watch the constructor of a class, and of those below it. `told` adds what the new object tells of itself."""
         plain = kind.__init__
 
         @functools.wraps(plain)
-        def init(optimizer: Any, *words: Any, **given: Any) -> None:
+        def init(made: Any, *words: Any, **given: Any) -> None:
             if getattr(self._inside, "is_so", False):  # the constructor of a class below it
-                plain(optimizer, *words, **given)
+                plain(made, *words, **given)
                 return
-            place, name = caller(2), type(optimizer).__name__
+            place, name = caller(2), _name(made, kind)
             self._inside.is_so = True
             try:
-                plain(optimizer, *words, **self._with(name, place, given))
+                plain(made, *words, **self._with(name, place, given))
             finally:
                 self._inside.is_so = False
-            parameters = [one for group in optimizer.param_groups for one in group["params"]]
-            devices = {one.device.type for one in parameters}
-            self.constructed.append(
-                Constructed(
-                    name,
-                    place,
-                    {key: _text(value) for key, value in given.items()},
-                    devices.pop() if len(devices) == 1 else "",
-                    all(one.is_floating_point() for one in parameters),
-                )
-            )
+            found = told(made, Constructed(name, place, {key: _text(value) for key, value in given.items()}))
+            if found is not None:
+                self.constructed.append(found)
 
         kind.__init__ = init
 
@@ -103,6 +98,27 @@ class Changes:
                 setattr(found, name, change.value)
         except Exception as error:
             self.trouble.append(f"{change.of}: {type(error).__name__}: {error}")
+
+
+def _name(made: Any, kind: Any) -> str:
+    return LOADER if kind.__name__ == LOADER else type(made).__name__
+
+
+def _optimizer(made: Any, call: Constructed) -> Constructed:
+    parameters = [one for group in made.param_groups for one in group["params"]]
+    devices = {one.device.type for one in parameters}
+    return msgspec.structs.replace(
+        call,
+        device=devices.pop() if len(devices) == 1 else "",
+        is_floating=all(one.is_floating_point() for one in parameters),
+    )
+
+
+def _loader(made: Any, call: Constructed) -> Constructed | None:
+    """None for one whose workers would each load everything (IterableDataset)."""
+    from torch.utils.data import IterableDataset
+
+    return None if isinstance(made.dataset, IterableDataset) else call
 
 
 def _optimizers(torch: Any) -> list[Any]:

@@ -1,13 +1,16 @@
 """What a trial of `tune` puts into a program, and how far it says that results are apart."""
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
+from torch.utils.data import DataLoader, IterableDataset
 
-from inspect_compile.facts.trials import COMPILE, OPTIMIZER_STEP, Change, Distance, Place, Request
+from inspect_compile.facts.trials import COMPILE, OPTIMIZER_STEP, Change, Constructed, Distance, Place, Request
+from inspect_compile.knowledge.tuning import Program, candidates
 from inspect_compile.lowering.intervention.trial.changes import Changes
 from inspect_compile.lowering.intervention.trial.clock import Clock
 from inspect_compile.lowering.intervention.trial.results import Results, nudge
@@ -22,6 +25,7 @@ def plain_torch(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch, "compile", torch.compile)
     for kind in (torch.optim.Adam, torch.optim.AdamW, torch.optim.SGD, torch.optim.Adagrad):
         monkeypatch.setattr(kind, "__init__", kind.__init__)
+    monkeypatch.setattr(DataLoader, "__init__", DataLoader.__init__)
 
 
 def installed(*asked: Change) -> tuple[Changes, list[Any]]:
@@ -56,6 +60,41 @@ def test_an_argument_reaches_the_calls_at_its_lines_alone() -> None:
     ]
     assert {made.where.column for made in changes.constructed} == {10, 12}
     assert {(made.device, made.is_floating) for made in changes.constructed} == {("cpu", True)}
+
+
+class Endless(IterableDataset[int]):
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(8))
+
+
+@pytest.mark.usefixtures("plain_torch")
+def test_workers_for_a_loader_whose_dataset_they_can_share() -> None:
+    line = line_of("loader: DataLoader[int] = DataLoader")
+    changes, _ = installed(Change("keyword", "DataLoader", 2, "num_workers", (Place(HERE, line),)))
+
+    loader: DataLoader[int] = DataLoader([*range(8)], batch_size=4)  # type: ignore[arg-type]
+    DataLoader(Endless(), batch_size=4)
+
+    assert loader.num_workers == 2
+    assert [batch.tolist() for batch in loader] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert [(made.of, made.where.line, made.given) for made in changes.constructed] == [
+        ("DataLoader", line, {"batch_size": "4"})
+    ]
+
+
+def test_what_is_tried_on_loaders() -> None:
+    def loader(**given: str) -> Constructed:
+        return Constructed("DataLoader", Place("/train.py", 3), given)
+
+    def words(is_cuda: bool, *loaders: Constructed) -> list[str]:
+        program = Program(is_cuda=is_cuda, threads=16, compiles=(), optimizers=(), loaders=loaders)
+        found = candidates(program, shares={"input": 0.5, "transfer": 0.25})
+        return [f"{one.words} {one.predicted}" for one in found if one.promised_by in ("input", "transfer")]
+
+    assert words(True, loader()) == ["DataLoader(num_workers=8) 0.5", "DataLoader(pin_memory=True) 0.25"]
+    assert words(False, loader(num_workers="0")) == ["DataLoader(num_workers=8) 0.5"]
+    assert words(True, loader(num_workers="2", pin_memory="True")) == []
+    assert words(True) == []
 
 
 @pytest.mark.usefixtures("plain_torch")
