@@ -16,7 +16,15 @@ from inspect_compile.analysis.findings import (
 from inspect_compile.analysis.findings.attention import composed
 from inspect_compile.analysis.findings.costs import Costs
 from inspect_compile.analysis.findings.finding import Called, Finding, merged
-from inspect_compile.analysis.findings.frontend import breaks, caches, ddp_cuts, failures, recompiles, repeated
+from inspect_compile.analysis.findings.frontend import (
+    breaks,
+    caches,
+    ddp_cuts,
+    failures,
+    recompiles,
+    repeated,
+    slow_stages,
+)
 from inspect_compile.analysis.findings.gpu import (
     double_precision,
     half_precision,
@@ -62,6 +70,7 @@ KINDS: Final[tuple[Kind, ...]] = (
     double_precision.found,
     steps.found,
     repeated.found,
+    slow_stages.found,
     oddities.found,
 )
 """Every kind of finding; new ones are added here."""

@@ -104,6 +104,8 @@ EAGER: Final = "eager"
 EAGER_TENSORS: Final = "eager-tensors"
 EAGER_BREAK: Final = "eager-break"
 UNROLLED: Final = "compile-time"
+AUTOTUNING: Final = "autotuning"
+OWN_PASS: Final = "own-pass"
 LAYERS: Final = "compile-time-layers"
 MUTATION: Final = "mutation"
 DDP_CUTS: Final = "ddp-cuts"
@@ -485,6 +487,15 @@ WORDS: Final[dict[str, Words]] = {
         " inputs and Python numbers are alike; each call then takes the time of its guards, and nothing is fused"
         " across layers",
     ),
+    AUTOTUNING: Words(
+        "autotuning, which builds and times several versions of each kernel, takes a large part of compiling",
+        "keep TORCHINDUCTOR_CACHE_DIR between starts, which has the results; or tune fewer versions, such as"
+        ' torch._inductor.config.max_autotune_gemm_backends = "TRITON"',
+    ),
+    OWN_PASS: Words(
+        "a graph pass of the program takes a large part of compiling",
+        "look only at the nodes that it is for, graph.find_nodes(op=…, target=…), and not at all nodes for each",
+    ),
     DDP_CUTS: Words(
         "the graph is cut where a bucket of DistributedDataParallel ends, and values pass through memory there",
         "a larger bucket_cap_mb cuts less often; torch._dynamo.config.optimize_ddp = False cuts nowhere, but then no"
@@ -535,7 +546,7 @@ KINDS: Final = (
     Kind(LAYOUT, "values are copied into the memory layout that a library call wants", "kernel"),
     Kind(LAYOUT_CHANGES, "a library turns what a convolution reads and writes into another layout", "steps", "steps"),
     Kind(PADDING, "a matrix product works on padded copies of its inputs", "kernel", "gpu"),
-    Kind(UNROLLED, "compiling takes longer with each round of a loop, or with each layer", "time"),
+    Kind(UNROLLED, "compiling takes long: rounds of a loop, layers, autotuning, or a pass of the program", "time"),
     Kind(DDP_CUTS, "a graph is cut where a bucket of DistributedDataParallel ends", "kernel"),
     Kind(MUTATION, "an input that is written into at a few places is copied as a whole", "kernel"),
     Kind(ATTENTION, "attention runs as matrix products and a softmax in place of one fused kernel", "kernel"),
