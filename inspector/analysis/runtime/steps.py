@@ -37,9 +37,13 @@ def steps_of(profile: Profile, main: int, given: str | None = None) -> Steps:
         return Steps(PROFILER_STEP, (marked[0].start, *(span.end for span in marked)))
     optimizer = [span for span in own if span.name.startswith(STEP)]
     rarest = min((_named(optimizer, name) for name in {span.name for span in optimizer}), key=len, default=[])
-    if len(rarest) > 1:
-        return Steps(rarest[0].name, tuple(span.end for span in rarest))
     calls = _outermost([span for span in own if span.name.startswith(REGION)])
+    if len(rarest) > 1:
+        # One class may do several steps in one of the program's: which is told by what comes again.
+        both = [span.name for span in sorted([*calls, *optimizer], key=attrgetter("start"))]
+        each = both[: _period(both)].count(rarest[0].name) or 1
+        ends = rarest[each - 1 :: each] if len(rarest) > each else rarest
+        return Steps(rarest[0].name, tuple(span.end for span in ends))
     names = [span.name for span in calls]
     period = _period(names)
     ends = calls[period - 1 :: period] if period else _named(calls, max(names, key=names.count, default=""))

@@ -16,6 +16,7 @@ from inspect_compile.analysis.runtime.step_account import Account, step_account
 from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
 from inspect_compile.analysis.runtime.time_slices import Slice, disjoint, gaps, within
 from inspect_compile.knowledge.cost import step_kinds as kinds
+from inspect_compile.profiles import Profile, Span
 from inspect_compile.profiles.chrome import read
 from tests.profiles import recordings
 
@@ -127,6 +128,22 @@ def test_the_compiled_call_that_repeats_is_a_step() -> None:
     account = account_of("cpu_inference")
 
     assert (account.step.by, account.step.steps) == ("Torch-Compiled Region: 0/0", 2)
+
+
+def test_two_optimizers_of_one_class_take_one_step_together() -> None:
+    """As of a generator and a discriminator: a step ends where what the program does comes again."""
+    names = ("Torch-Compiled Region: 0/0", "Torch-Compiled Region: 1/0", "Optimizer.step#Adam.step") * 2
+    each = (*names, "Torch-Compiled Region: 1/0", "Optimizer.step#Adam.step")
+    spans = [
+        Span(name, 100.0 * step + 10 * index, 100.0 * step + 10 * index + 8, 0)
+        for step in range(4)
+        for index, name in enumerate(each)
+    ]
+    account = step_account(Profile("torch.profiler", [], spans, []))
+
+    assert account is not None
+    assert (account.step.by, account.step.steps) == ("Optimizer.step#Adam.step", 3)
+    assert account.step.seconds == pytest.approx(100e-6)
 
 
 def test_what_a_profile_without_operators_does_not_tell_is_a_row(tmp_path: Path) -> None:
