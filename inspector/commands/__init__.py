@@ -5,6 +5,7 @@ No other room may know a command.
 
 import argparse
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
@@ -18,6 +19,9 @@ from inspect_compile.errors import CommandError, DumpError
 INTERRUPTED: Final = 130
 READER_GONE: Final = 141
 """Exit statuses, in a shell's convention, of a command that Ctrl-C ended or whose output nobody reads any more."""
+
+_COMPLETES: Final = "_ARGCOMPLETE"
+"""The variable that a shell sets when it asks what Tab completes."""
 
 
 class Command(Protocol):
@@ -74,6 +78,7 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     Listed("export", "write a dump for Perfetto, Model Explorer, jq or Graphviz", folder="outputs"),
     Listed("share", "pack a dump into one zip; --redact removes personal data", folder="outputs"),
     Listed("doctor", "check what works here, and what to install"),
+    Listed("completion", "print what a shell needs to complete words with Tab"),
 )
 """All subcommands, in the order of the help."""
 
@@ -105,6 +110,10 @@ class Parser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """The command `inspect-compile`; returns the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if _COMPLETES in os.environ:
+        from inspect_compile.commands.completing import complete
+
+        complete(COMMANDS)
     streams.open_closed()
     try:
         status = _dispatch(words)
@@ -139,7 +148,7 @@ def _dispatch(words: list[str]) -> int:
         commands = "\n".join(f"  {listed.name:16}{listed.help}" for listed in COMMANDS)
         streams.say_own(HELP.format(commands=commands).rstrip("\n"))
         return 0
-    if words[0] == "--version":
+    if words[0] in ("-V", "--version"):
         streams.say_own(f"{PROGRAM} {__version__}")
         return 0
     listed = _listed(words)
