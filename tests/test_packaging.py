@@ -1,6 +1,8 @@
 """The wheel holds what the checkout holds, and runs and records from where it is installed."""
 
+import email
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -108,6 +110,16 @@ def test_left_on_in_an_editable_install(tmp_path: Path) -> None:
     subprocess.run([sys.executable, "-c", EAGER], cwd=tmp_path, env=variables, check=True, capture_output=True)
     (dump,) = (tmp_path / "torch_compile_debug").iterdir()
     assert (dump / "dynamo.jsonl").is_file()
+
+
+def test_a_dump_is_read_without_torch_and_the_torch_of_a_program_stays(wheel: Path) -> None:
+    """Only an extra asks for torch: installing beside a program replaces nothing."""
+    (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
+    needs = email.message_from_bytes(zipfile.ZipFile(wheel).read(name)).get_all("Requires-Dist") or []
+    named = {re.match(r"[\w-]+", one)[0]: one.partition(";")[2].strip() for one in needs}  # type: ignore[index]
+    assert named["torch"] == 'extra == "record"'
+    assert not {"numpy", "sympy", "triton"} & {name for name, when in named.items() if not when}
+    assert named["msgspec"] == ""
 
 
 def test_version_is_the_wheels(wheel: Path) -> None:

@@ -1,6 +1,7 @@
 """Selects the dump: by its path or the newest one, and in it the rank, target or replay."""
 
 import argparse
+import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -169,13 +170,23 @@ def dump_argument(path: str | None, rank: int | None, target: str | None = None,
 
 
 def tell_it_runs(graph: "CompiledGraph") -> None:
-    """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`."""
+    """Say, before code from the dump is run, which code that is: the recorded text of the outermost `graph`.
+
+    Raises CommandError where there is no torch to run it with.
+    """
     from inspect_compile.dump import paths
 
+    needs_torch()
     if graph.dump.run.origin:  # of a stranger's text nothing is run
         return
     file = graph.dump.folder(graph.name) / paths.FX_RUNNABLE
     tell(f"this runs code from the dump: {file}")
+
+
+def needs_torch() -> None:
+    """Raises CommandError if torch is not installed: a dump can be read without it, and nothing compiled."""
+    if importlib.util.find_spec("torch") is None:
+        raise CommandError("torch is not installed here; to compile again: pip install 'inspect-compile[record]'")
 
 
 def tell_left_out(*dumps: "Dump") -> None:

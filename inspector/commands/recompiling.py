@@ -42,6 +42,7 @@ def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -
     Raises CommandError for an origin that has no text of a graph.
     """
     from inspect_compile.analysis.compare.second_compile import agreement
+    from inspect_compile.commands.dump_selection import needs_torch
     from inspect_compile.dump import Dump
     from inspect_compile.graph import CompiledGraph
     from inspect_compile.knowledge.origins import ORIGINS
@@ -51,6 +52,7 @@ def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -
     held = ORIGINS.get(dump.run.origin)
     if held is not None and not held.has_graphs:
         raise CommandError(f"{dump.name}: a {dump.run.origin} has no graph that could be compiled again")
+    needs_torch()
     done = total = 0
     for one in recompiled(dump, target, only_missing=only_missing):
         total += 1
