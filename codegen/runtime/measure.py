@@ -1,6 +1,7 @@
 """Times each launch of the generated code, if the user asked for it.
 
-The loaded module's functions get a timer around each launch; the file that torch generated stays as it is.
+The loaded module's functions get a timer around each launch; the file that torch generated stays as it is. After the
+first calls the functions have their timers in one call of several only, and no more than a count in the others.
 """
 
 import threading
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from inspect_compile.codegen.runtime.stopwatch import ALWAYS, SELDOM, CudaWatch, HostWatch, Times, Watch
-from inspect_compile.codegen.runtime.timed_code import CHECKS, MEMORY, put_timers
+from inspect_compile.codegen.runtime.timed_code import CHECKS, MEMORY, Timers, put_timers
 from inspect_compile.codegen.wrapper.wrapper import CALLS, Calls
 from inspect_compile.facts import Fact, Hook, Remark
 from inspect_compile.lowering.core.scopes import SCOPES, torch_object
@@ -21,10 +22,55 @@ from inspect_compile.torch_compat import runtime as names
 PROBE = "codegen.measure"
 
 
+class Turns:
+    """Which calls of one graph are timed: the first ones, then one of several, and none while it is paused."""
+
+    def __init__(self, left_out: Callable[[], None]) -> None:
+        self._left_out = left_out
+        """Called in a call that is not timed."""
+        self.timers: Timers | None = None
+        self._is_paused = False
+        self._is_next = self._is_inside = True
+        """Whether the next call is timed, and the functions that it calls."""
+        self.timed = self.left_out = 0
+        """How many calls had timers, and how many had none."""
+
+    def count(self) -> None:
+        """A call begins."""
+        is_timed = self._is_next
+        if is_timed:
+            self.timed += 1
+        else:
+            self.left_out += 1
+            self._left_out()
+        if self.timers is not None and self.timers.can_go:
+            if self._is_inside is not is_timed:
+                self._is_inside = is_timed
+                self.timers.turn_inside(is_timed)
+            calls = self.timed + self.left_out
+            self._turn(not self._is_paused and (calls < ALWAYS or (calls + 1) % SELDOM == 0))
+
+    def pause(self, is_paused: bool) -> None:
+        """Time no call for a while, and go on."""
+        self._is_paused = is_paused
+        if is_paused:
+            self._turn(False)
+
+    def time_next(self) -> None:
+        """The next call is timed, whichever it is."""
+        self._turn(True)
+
+    def _turn(self, is_on: bool) -> None:
+        if self.timers is not None and self.timers.can_go and self._is_next is not is_on:
+            self._is_next = is_on
+            self.timers.turn_call(is_on)
+
+
 class Measure:
     """The watches of this process, by device."""
 
     def __init__(self) -> None:
+        self.turns: list[Turns] = []
         self._watches: dict[str, Watch] = {}
         self.add: Callable[[Fact], None] = lambda fact: None
         """Receives rows while the program runs."""
@@ -62,6 +108,14 @@ class Measure:
         """Let launches run untimed for a while, and go on."""
         for watch in self._watches.values():
             watch.is_paused = is_paused
+        for turns in self.turns:
+            turns.pause(is_paused)
+
+    def left_out(self) -> None:
+        """A call is not timed on this thread."""
+        host = self._watches.get("cpu")
+        if isinstance(host, HostWatch):
+            host.left_out()
 
     def cuda(self) -> list[CudaWatch]:
         """The watches of CUDA devices."""
@@ -116,6 +170,7 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
         return "the loaded code is not the one that was generated"
     offset = before.count("\n")
     timers: dict[int, tuple[Any, Any]] = {}
+    turns = Turns(MEASURE.left_out)
     without = set()
     elsewhere = next((device for *_, device in calls.launches if device not in ("", "cpu")), "cpu")
     for of, kernel, line, own in calls.launches:
@@ -124,12 +179,14 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
         if watch is None:
             without.add(device)
         elif line + offset not in timers:
-            timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, watch.device))
+            timers[line + offset] = watch.timers(Times(of, "launch", kernel, line, watch.device, turns=turns))
     whole, others = None, {}
     if elsewhere == "cpu" and (host := MEASURE.of("cpu")) is not None:
-        whole = host.timers(Times(graph, "call", "", None, "cpu"))
-        others = {kind: host.timers(Times(graph, kind, "", None, "cpu")) for kind in (MEMORY, CHECKS)}
-    found = put_timers(module, source, path, timers, whole, others)
+        whole = host.timers(Times(graph, "call", "", None, "cpu", turns=turns))
+        others = {kind: host.timers(Times(graph, kind, "", None, "cpu", turns=turns)) for kind in (MEMORY, CHECKS)}
+    turns.timers = put_timers(module, source, path, timers, whole, others, turns.count)
+    MEASURE.turns.append(turns)
+    found = turns.timers.found
     reasons = []
     if without:
         reasons.append(f"launches on {', '.join(sorted(without))}: only those on the CPU and on CUDA devices are")
@@ -162,6 +219,8 @@ def install_replays(probes: Probes) -> None:
     numbers: dict[str, int] = {}
 
     def begun(graph: Any, args: Any, kwargs: Any) -> None:
+        for turns in MEASURE.turns:
+            turns.time_next()  # what is captured is measured in its replays
         for watch in MEASURE.cuda():
             watch.captured.pairs = []
 
@@ -183,6 +242,7 @@ def install_replays(probes: Probes) -> None:
         found.times.calls += 1
         for times, *_ in found.pairs:
             times.calls += 1
+            times.replays += 1
         if found.watch.is_paused or (found.times.calls > ALWAYS and found.times.calls % SELDOM):
             return None
         first, second = found.watch.event(), found.watch.event()

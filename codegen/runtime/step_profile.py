@@ -159,7 +159,6 @@ class StepProfile:
         calls, seconds = self._calls - 1, self._elapsed()
         profiler, self._profiler = self._profiler, None
         profiler.stop()
-        MEASURE.pause(False)
         self._state = _DONE
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "trace.json")
@@ -173,6 +172,7 @@ class StepProfile:
             operator_lines.start()
         except Exception as error:
             let_pass(error)
+            MEASURE.pause(False)
         else:
             self._next(_LOCATING)
 
@@ -181,6 +181,7 @@ class StepProfile:
         if self._thread != threading.get_ident():
             return
         self._state = _DONE
+        MEASURE.pause(False)
         try:
             self._lines = operator_lines.stop()
         except Exception as error:

@@ -4,7 +4,7 @@ import statistics
 import threading
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from inspect_compile.facts import Fact, Launched, Measuring
 from inspect_compile.facts.nesting import outermost
@@ -12,7 +12,7 @@ from inspect_compile.probe import let_pass
 
 ALWAYS: Final = 64
 SELDOM: Final = 16
-"""This many calls of a launch are timed, then one in this many: each timed call waits for the GPU."""
+"""This many calls of a graph are timed, then one in this many: the timers of its launches take time themselves."""
 BEFORE: Final = "before"
 """What is timed before a call: guards, Dynamo's entry, wrappers."""
 KEPT: Final = 1024
@@ -24,17 +24,36 @@ included.
 """
 
 
+class Counted(Protocol):
+    """What knows how many calls of a graph had timers, and how many had none."""
+
+    timed: int
+    left_out: int
+
+
 class Times:
     """The times of one launch so far, in milliseconds."""
 
-    def __init__(self, graph: str, what: str, kernel: str, line: int | None, device: str, number: int = 0) -> None:
+    def __init__(
+        self,
+        graph: str,
+        what: str,
+        kernel: str,
+        line: int | None,
+        device: str,
+        number: int = 0,
+        turns: "Counted | None" = None,
+    ) -> None:
         self.graph, self.what, self.kernel, self.line, self.device = graph, what, kernel, line, device
         self.number = number
+        self.turns = turns
         self.forget()
 
     def forget(self) -> None:
         """Start again."""
         self.calls = self.timed = self.replayed = 0
+        self.replays = 0
+        """How many of the calls were parts of a CUDA graph's replay."""
         self.total = 0.0
         self.first: float | None = None
         self.least: float | None = None
@@ -72,9 +91,10 @@ class Times:
 
     def fact(self) -> Launched:
         """The current row."""
-        same = ("graph", "what", "kernel", "line", "device", "number", "calls", "timed", "replayed")
+        same = ("graph", "what", "kernel", "line", "device", "number", "timed", "replayed")
         return Launched(
             **{name: getattr(self, name) for name in same},
+            calls=self.calls + self._left_out(),
             first=_rounded(self.first),
             least=_rounded(self.least),
             least_in_call=_rounded(self.least_in_call),
@@ -82,6 +102,13 @@ class Times:
             milliseconds=_rounded(statistics.median(self._kept)) if self._kept else None,
             total=round(self.total, 6),
         )
+
+    def _left_out(self) -> int:
+        """How often it ran in calls of the graph without timers: as often in each as in those with them."""
+        turns = self.turns
+        if turns is None or not turns.left_out or not turns.timed:
+            return 0
+        return round((self.calls - self.replays) / turns.timed * turns.left_out)
 
 
 def _rounded(milliseconds: float | None) -> float | None:
@@ -182,7 +209,7 @@ class HostWatch(Watch):
 
         if times.what != "call":
             return clock, end
-        before, thread = Times(times.graph, BEFORE, "", None, self.device), self._thread
+        before, thread = Times(times.graph, BEFORE, "", None, self.device, turns=times.turns), self._thread
         self.watched.append(before)
 
         def begin() -> int:
@@ -204,6 +231,10 @@ class HostWatch(Watch):
         """A compiled function is called on this thread."""
         self._thread.since = time.perf_counter_ns()
 
+    def left_out(self) -> None:
+        """A graph that is not timed is called on this thread: what the next one finds since then is not its own."""
+        self._thread.since = None
+
     def _ended(self, call: Times, milliseconds: float) -> None:
         """Take note of the end of a call: what each part of it took, and what is left of it."""
         if call.graph not in self._parts:
@@ -212,7 +243,7 @@ class HostWatch(Watch):
                 for one in self.watched
                 if outermost(one.graph) == call.graph and one.what not in (call.what, BEFORE)
             ]
-            rest = Times(call.graph, "rest", "", None, self.device)
+            rest = Times(call.graph, "rest", "", None, self.device, turns=call.turns)
             self.watched.append(rest)
             self._parts[call.graph] = [*inside, rest]
         *inside, rest = self._parts[call.graph]

@@ -13,12 +13,35 @@ Begin = Callable[[], Any]
 End = Callable[[Any], None]
 
 _STATE = "_inspect_compile_since"
+_COUNT: Final = "_inspect_compile_count"
 
 MEMORY: Final = "memory"
 CHECKS: Final = "checks"
 _ALLOCATES: Final = ("empty_strided", "alloc_from_pool")
 _CHECKS: Final = "assert_"
 """`assert_size_stride`, `assert_alignment`; since 2.15 `assert_size_stride_grouped`, `assert_tensor_metadata`, too."""
+
+
+class Timers:
+    """The functions of a module, each with its code as it was and with the calls around its launches, which it has."""
+
+    def __init__(self, calls: "WithCalls", call: Any, counted: types.CodeType | None) -> None:
+        self.found = set(calls.found)
+        """The lines of launches that were found in a function."""
+        self._inside = [(function, function.__code__, code) for function, code in calls.codes if function is not call]
+        self._call = [(function, counted, code) for function, code in calls.codes if function is call and counted]
+        self.can_go = bool(self._call)
+        """Whether they can be left out: `call` then only counts."""
+
+    def turn_call(self, is_on: bool) -> None:
+        """From its next call on, the function `call` has them, or not."""
+        for function, counted, code in self._call:
+            function.__code__ = code if is_on else counted
+
+    def turn_inside(self, is_on: bool) -> None:
+        """The functions that `call` calls have them, or not."""
+        for function, plain, code in self._inside:
+            function.__code__ = code if is_on else plain
 
 
 def put_timers(
@@ -28,18 +51,26 @@ def put_timers(
     launches: Mapping[int, tuple[Begin, End]],
     whole: tuple[Begin, End] | None,
     others: Mapping[str, tuple[Begin, End]] | None = None,
-) -> set[int]:
+    count: Callable[[], None] | None = None,
+) -> Timers:
     """Make the functions of `module`, whose code is `source`, call `begin` before and `end` after each launch.
 
     `launches`: by the line that names the kernel. `whole`: around the body of the module's `call`. `others`: around
-    statements in a row that allocate or free (MEMORY), or that check sizes and strides (CHECKS). Returns the lines that
-    were found in a function.
+    statements in a row that allocate or free (MEMORY), or that check sizes and strides (CHECKS). `count` is called
+    first of all in each call of `call`, also while the others are left out.
     """
-    calls = with_calls(module, source, path, launches, whole, others)
+    calls = with_calls(module, source, path, launches, whole, others, count)
+    call = getattr(module, "call", None)
+    function: Any = getattr(call, "__func__", call)
+    counted = None
+    if count is not None:
+        only = with_calls(module, source, path, {}, count=count)
+        counted = next((code for own, code in only.codes if own is function), None)
+    timers = Timers(calls, function, counted)
     vars(module).update(calls.names)
-    for function, code in calls.codes:
-        function.__code__ = code
-    return set(calls.found)
+    for own, code in calls.codes:
+        own.__code__ = code
+    return timers
 
 
 class WithCalls(NamedTuple):
@@ -60,6 +91,7 @@ def with_calls(
     launches: Mapping[int, tuple[Callable[..., Any], Callable[..., None]]],
     whole: tuple[Begin, End] | None = None,
     others: Mapping[str, tuple[Begin, End]] | None = None,
+    count: Callable[[], None] | None = None,
     *,
     given: str = "",
 ) -> WithCalls:
@@ -79,6 +111,12 @@ def with_calls(
         _around_others(tree, names, others)
     if whole is not None:
         _around_all(tree, getattr(module, "call", None), names, whole)
+    if count is not None:
+        names[_COUNT] = count
+        for node in _calls_of(tree, getattr(module, "call", None)):
+            (statement,) = ast.parse(f"{_COUNT}()").body
+            _stand_at(statement, node.body[0])
+            node.body.insert(0, statement)
     codes = dict(_codes(compile(tree, path, "exec", dont_inherit=True)))
     changed = []
     for function in _functions(module):
@@ -157,24 +195,29 @@ def _kind(statement: ast.stmt) -> str:
     return MEMORY if name.startswith(_ALLOCATES) else CHECKS if name.startswith(_CHECKS) else ""
 
 
+def _calls_of(tree: ast.Module, call: Any) -> list[ast.FunctionDef]:
+    """The definition of the function `call`, in a list; empty if it is none of these."""
+    code = getattr(call, "__code__", None)
+    if code is None:
+        return []
+    defined = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    return [node for node in defined if (node.name, node.lineno) == (code.co_name, code.co_firstlineno)]
+
+
 def _around_all(tree: ast.Module, call: Any, names: dict[str, Any], timers: tuple[Begin, End]) -> None:
     """If that function ends in a single return of existing values, as torch writes it, put the timers around
     its body.
     """
-    code = getattr(call, "__code__", None)
-    if code is None:
-        return
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and (node.name, node.lineno) == (code.co_name, code.co_firstlineno):
-            returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
-            if len(returns) != 1 or node.body[-1] is not returns[0]:
-                return
-            state = f"{_STATE}_all"
-            before, after = _named(names, "all", timers)
-            begin, end = ast.parse(f"{state} = {before}()\n{after}({state})").body
-            _stand_at(begin, node.body[0])
-            _stand_at(end, node.body[-1])
-            node.body[:] = [begin, *node.body[:-1], end, node.body[-1]]
+    for node in _calls_of(tree, call):
+        returns = [one for one in ast.walk(node) if isinstance(one, ast.Return)]
+        if len(returns) != 1 or node.body[-1] is not returns[0]:
+            return
+        state = f"{_STATE}_all"
+        before, after = _named(names, "all", timers)
+        begin, end = ast.parse(f"{state} = {before}()\n{after}({state})").body
+        _stand_at(begin, node.body[0])
+        _stand_at(end, node.body[-1])
+        node.body[:] = [begin, *node.body[:-1], end, node.body[-1]]
 
 
 def _named(names: dict[str, Any], name: str, timers: tuple[Begin, End]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import pytest
 from inspect_compile.analysis.kernels.launch_times import latest, measured, measuring
 from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
+from inspect_compile.codegen.runtime.stopwatch import ALWAYS, SELDOM
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Launched
 from inspect_compile.graph import CompiledGraph, Graphs
@@ -15,6 +16,8 @@ from tests.running import COMMAND, run
 
 PROGRAM = Path(__file__).parents[1] / "programs" / "repeated.py"
 CALLS = 6
+TIMED = CALLS - 2
+"""The first call is apart, and the last one belongs to the steps that are timed as a whole."""
 
 
 @pytest.fixture(scope="module")
@@ -73,7 +76,7 @@ def test_launches_take_less_than_the_call(dump: Dump) -> None:
     launches = [row for row in rows if row.what == "launch"]
 
     assert call.calls == CALLS
-    assert call.timed == CALLS - 1
+    assert call.timed == TIMED
     others = [row for row in rows if row.what in ("memory", "checks")]
     assert 0 < sum(row.total for row in launches) < call.total
     (rest,) = (row for row in rows if row.what == "rest")
@@ -84,12 +87,13 @@ def test_launches_take_less_than_the_call(dump: Dump) -> None:
     assert {row.times_in_call for row in launches} == {1}
     assert sum(row.what == "memory" for row in others) == 1
     for row in launches:
-        assert row.timed == CALLS - 1
+        assert row.timed == TIMED
         assert 0 < (row.least or 0) <= (row.milliseconds or 0)
         assert (row.milliseconds or 0) * row.timed / 2 < row.total
     (own,) = measuring(dump)
     assert (own.device, own.how) == ("cpu", "clock")
-    assert own.timed == CALLS * (len(launches) + 1) + sum(row.calls for row in others)
+    per_call = len(launches) + 1 + sum(row.calls for row in others) // CALLS
+    assert own.timed == (TIMED + 1) * per_call
 
 
 @pytest.mark.parametrize("by", ["kernel", "line", "module", "op"])
@@ -103,6 +107,33 @@ def test_sums_add_up(dump: Dump, by: str) -> None:
     assert sum(row.share or 0 for row in rows) == pytest.approx(1)
     assert sum(row.bytes or 0 for row in rows) == whole.bytes
     assert sum(row.launches for row in rows) == sum(row.calls > 0 for row in whole.launches)
+
+
+OFTEN = """
+import torch
+
+f = torch.compile(lambda x: (x @ x).relu() @ x)
+x = torch.ones(8, 8)
+for _ in range(200):
+    f(x)
+"""
+
+
+def test_after_the_first_calls_one_of_several_is_timed_and_all_are_counted(
+    tmp_path: Path, inductor_cache: Path
+) -> None:
+    (tmp_path / "often.py").write_text(OFTEN)
+    result = run(
+        [*COMMAND, "run", "--no-tui", "--measure", "--dump", tmp_path / "dump", "often.py"],
+        tmp_path,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
+    )
+    assert result.returncode == 0, result.stderr
+    rows = {row for row in latest(open_dump(tmp_path / "dump").rows(Launched)) if row.what in ("launch", "call")}
+    assert len(rows) == 4
+    assert {row.calls for row in rows} == {200}
+    # The first one is apart, 29 are parts of steps that are timed, profiled and looked at as a whole.
+    assert {row.timed for row in rows} == {(ALWAYS - 1 - 29) + (200 - ALWAYS) // SELDOM}
 
 
 APART = """

@@ -96,7 +96,7 @@ def timed(module: ModuleType, lines: tuple[int, ...]) -> list[str]:
 
     path = str(module.__file__)
     launches = {line: timers(str(line)) for line in lines}
-    assert put_timers(module, SOURCE, path, launches, timers("all")) == set(lines)
+    assert put_timers(module, SOURCE, path, launches, timers("all")).found == set(lines)
     return heard
 
 
@@ -126,9 +126,8 @@ def test_a_traceback_is_the_same(module: ModuleType) -> None:
 
 
 def test_a_line_in_no_function_is_told(module: ModuleType) -> None:
-    assert put_timers(
-        module, SOURCE, str(module.__file__), {1: (list, print), WITH: (list, lambda state: None)}, None
-    ) == {WITH}
+    put = put_timers(module, SOURCE, str(module.__file__), {1: (list, print), WITH: (list, lambda state: None)}, None)
+    assert put.found == {WITH}
     assert module.call([]) == ["else", "inner"]
 
 
@@ -140,8 +139,37 @@ def test_statements_in_a_row_that_allocate_or_check_have_one_timer(tmp_path: Pat
 
     launches = {15: timers("launch")}
     others = {kind: timers(kind) for kind in (MEMORY, CHECKS)}
-    assert put_timers(module, ALLOCATES, str(module.__file__), launches, timers("all"), others) == {15}
+    assert put_timers(module, ALLOCATES, str(module.__file__), launches, timers("all"), others).found == {15}
     assert module.call([1, 2]) == ([1, "kernel"], [2])
     told = ["checks", "memory", "launch", "memory"]
     assert [word.strip("()") for word in heard if word.startswith("(") and word != "(all"] == told
     assert heard.count("memory)") == 2
+
+
+def test_timers_can_be_left_out_and_each_call_is_counted_all_the_same(module: ModuleType) -> None:
+    heard: list[str] = []
+
+    def timers(what: str) -> Any:
+        return (lambda: heard.append(f"({what}")), lambda state: heard.append(f"{what})")
+
+    launches = {line: timers(str(line)) for line in (INNER, LOOP)}
+    path = str(module.__file__)
+    put = put_timers(module, SOURCE, path, launches, timers("all"), None, lambda: heard.append("counted"))
+    assert put.can_go
+
+    def called() -> list[str]:
+        heard.clear()
+        module.call(["a"])
+        return list(heard)
+
+    full = ["counted", "(all", "(26", "26)", "(10", "10)", "all)"]
+    assert called() == full
+    put.turn_call(False)
+    put.turn_inside(False)
+    assert called() == ["counted"]
+    with pytest.raises(ValueError, match="broken") as raised:
+        module.call(["broken"])
+    assert [frame.lineno for frame in traceback.extract_tb(raised.value.__traceback__)][1:] == [LOOP, 5]
+    put.turn_call(True)
+    put.turn_inside(True)
+    assert called() == full
