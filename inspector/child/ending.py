@@ -49,7 +49,7 @@ def end(start: Process) -> None:
         session.close(how)
         tally, trouble, root = session.recorder.tally, session.recorder.trouble, session.recorder.root
         if tally.graphs and session.makes_derived and not setting.is_tried:
-            finishing.leave(root, start.cwd)
+            finishing.leave(root, top, start.cwd)
     if os.getpid() == setting.leader and not setting.quiet and start.has_stderr() and surroundings.is_first_here():
         others -= {root} if session is not None else set()
         targets, refused = _compiled({path for path in others if path.name.startswith(paths.TARGET)})

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from inspect_compile.child import life
 from inspect_compile.child.setting import PYTHON_PATH, VARIABLE, python_path_without_bootstrap
 from inspect_compile.dump import under_way
 
@@ -29,15 +30,19 @@ finish(Dump(Path(sys.argv[1])), is_own=True)
 """
 
 _CODE_LEFT_BEHIND = """
-import select, sys
-select.select([int(sys.argv[2])], [], [], float(sys.argv[3]))
+import select, sys, time
+is_gone = bool(select.select([int(sys.argv[2])], [], [], float(sys.argv[3]))[0])
+at = time.time()
 import contextlib
 from pathlib import Path
+from inspect_compile.child import life
 from inspect_compile.dump import Dump, under_way
 from inspect_compile.finish import finish
 root = Path(sys.argv[1])
 try:
     with contextlib.suppress(Exception):
+        if is_gone:
+            life.append(sys.argv[4], {"fact": "process_end", "pid": int(sys.argv[5]), "at": at})
         finish(Dump(root), is_own=True)
 finally:
     under_way.let_go(root)
@@ -48,8 +53,9 @@ LIVES: list[int] = []
 """Our end of that pipe, kept open until this process ends."""
 
 
-def leave(root: Path, cwd: str) -> None:
-    """Have the dump at `root` finished after this process has ended, by a process that is left behind. Does not wait.
+def leave(root: Path, top: Path, cwd: str) -> None:
+    """Have the dump at `root`, of the run at `top`, finished after this process has ended, by a process that is left
+    behind, and that notes when it was gone. Does not wait.
 
     The program's threads continue in exit handlers, and whoever waits for its process should not wait longer than
     without us. If no process can be started, or it is killed, the first reader finishes the dump.
@@ -66,7 +72,7 @@ def leave(root: Path, cwd: str) -> None:
     try:
         with _children_unheard():
             process = subprocess.Popen(
-                [*command, str(read), str(SECONDS)],
+                [*command, str(read), str(SECONDS), os.path.join(cwd, top, life.FILE), str(os.getpid())],
                 **_around(cwd),
                 stderr=subprocess.DEVNULL,
                 pass_fds=(lock, read),

@@ -33,7 +33,8 @@ class ImportWatch:
     `imported` is called with its name. `took` is called with name, start and seconds, as one tuple, of each import that
     took long and is not a part of another one; it should be no function written in Python, since Dynamo looks at each
     one that runs while it watches a frame. `passed` is called once, after `took` was told of the import that loaded
-    `gate`. It leaves nothing behind in those modules or in `sys.meta_path`, and no frame on the stack while a module is
+    `gate`. `touch` is called before a module is imported that no other one imports, and after it if that took long. It
+    leaves nothing behind in those modules or in `sys.meta_path`, and no frame on the stack while a module is
     found and loaded. What is raised in a callback and is the program's own propagates to the importer as if the module
     had raised it.
     """
@@ -45,12 +46,14 @@ class ImportWatch:
         imported: "Callable[[str], None]",
         took: "Callable[[tuple[str, float, float]], None] | None" = None,
         passed: "Callable[[], None] | None" = None,
+        touch: "Callable[[], None]" = lambda: None,
     ) -> None:
         self._gate: str | None = gate
         self._opened = opened
         self._imported = imported
         self._took = took
         self._passed = passed
+        self._touch = touch
         self._awaited: set[str] = set()
 
     def install(self) -> None:
@@ -58,13 +61,15 @@ class ImportWatch:
         system: Any = _frozen_importlib
         lock_of = system._ModuleLockManager  # made before a module is found, and left when it was loaded or failed
         plain_begin, plain_leave, plain_make = lock_of.__init__, lock_of.__exit__, system._new_module
-        took, now, local = self._took, time.time, local_of_thread()
+        took, touch, now, local = self._took, self._touch, time.time, local_of_thread()
         partition, remove = str.rpartition, _remove
 
         def begin(lock: "Any", name: str) -> None:
             plain_begin(lock, name)
             if name not in sys.modules:
                 loading = getattr(local, "loading", ())
+                if not loading:
+                    touch()
                 # A package is imported on behalf of its module, and is no part of it.
                 if not loading or partition(loading[-1][1], ".")[0] == name:
                     local.loading = (*loading, (lock, name, now()))
@@ -101,6 +106,8 @@ class ImportWatch:
                     start, end = loading[-1][2], now()
                     if end - start >= LONG and took is not None:
                         took((name, start, end - start))
+                        if not local.loading:
+                            touch()
                     if loading[:-1]:
                         local.loading = (*loading[:-2], (*loading[-2][:2], end))
             if kind is None and not getattr(local, "loading", ()) and getattr(local, "is_passing", False):

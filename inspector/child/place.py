@@ -52,6 +52,7 @@ def session(start: Process) -> Session:
     made.belong_to(setting)
     made.tell(live.of(config.live, config.live_metrics, stderr=start.lines, leader=setting.leader))
     made.imports = start.imports
+    made.note_stretches(start.stretches)
     if is_first and not setting.is_left_on:
         made.recorder.begin()
     return made

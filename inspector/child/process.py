@@ -4,7 +4,9 @@ import os
 import sys
 
 from inspect_compile.at_start import AtStart
+from inspect_compile.child.life import Life
 from inspect_compile.child.setting import Setting
+from inspect_compile.child.stretches import Stretches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +36,9 @@ class Process:
         self.saw_torch = False
         self.imports: list[tuple[str, float, float]] = []
         """Imports that took long and are not recorded yet: module, start and seconds."""
+        self.stretches = Stretches()
         self.session: Session | None = None
+        self.life = Life(self)
         self.follows = setting.leader == self.pid
         """Whether this process was another program before (exec)."""
 

@@ -107,6 +107,8 @@ class Recorder(Writer):
         self._pending = pending
         self._config = config
         self._every_compile = every_compile
+        self.touch: Callable[[], None] = lambda: None
+        """Called with each fact."""
         self.live: Live | None = None
         """What is told of each fact while the program runs, also of those that a limit excludes."""
         self._renew()
@@ -155,6 +157,7 @@ class Recorder(Writer):
 
     def add(self, fact: Fact) -> None:
         """Add `fact`, unless a limit excludes it."""
+        self.touch()
         if self.live is not None and self.is_open:
             self.live.saw(fact)
         if not self._wants(fact):

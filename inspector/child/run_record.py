@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from inspect_compile.at_start import AtStart
-from inspect_compile.child import surroundings
+from inspect_compile.child import life, surroundings
 from inspect_compile.facts import Run
 from inspect_compile.knowledge.overview.compiler_errors import brief
 
@@ -56,7 +56,7 @@ def running(*, argv: Sequence[str], cwd: str, started: float, cache: str, notes:
         parent_pid=os.getppid(),
         rank=surroundings.rank(),
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="milliseconds"),
-        born=surroundings.born(),
+        born=life.born(),
         versions=surroundings.versions(),
         cache=cache,
         environment=surroundings.environment(),

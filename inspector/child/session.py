@@ -13,6 +13,7 @@ import msgspec
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.child import run_record
+from inspect_compile.child.life import of_stretch
 from inspect_compile.child.live.live import Live
 from inspect_compile.child.probes import (
     CHECK,
@@ -34,12 +35,13 @@ from inspect_compile.child.probes import (
 from inspect_compile.child.recorder import Recorder
 from inspect_compile.child.run_config import RunConfig
 from inspect_compile.child.setting import Setting
+from inspect_compile.child.stretches import Stretches
 from inspect_compile.child.surroundings import device, rank, versions
 from inspect_compile.child.targets import Targets
 from inspect_compile.child.unseen import started
 from inspect_compile.dump.root import claim_part, write_first
 from inspect_compile.dump.wholeness import table_sizes
-from inspect_compile.facts import SCHEMA_VERSION, Fact, Hook, Imported, NumericsRequest, Remark, Run
+from inspect_compile.facts import SCHEMA_VERSION, Fact, Hook, Imported, NumericsRequest, Remark, Run, Stretch
 from inspect_compile.outermost import guarded
 from inspect_compile.probe import Probes, describe, let_pass, untraced
 
@@ -93,6 +95,8 @@ class Session:
         """Process id and command of the first process of a run that it began itself: it has no run.json yet."""
         self.imports: list[tuple[str, float, float]] = []
         """Imports that took long and are not recorded yet: module, start and seconds."""
+        self.stretches: Stretches | None = None
+        """When nothing that is watched happened."""
         self._run = Run()
         self.notes: list[str] = []
         self.recorder = Recorder(
@@ -370,11 +374,23 @@ class Session:
             util.Finalize(None, guarded, args=(self.close, run_record.Ended("finished")), exitpriority=-1000)
 
     def _tell_imports(self) -> None:
-        """Record the imports that took long."""
+        """Record the imports that took long, and when nothing that is watched happened."""
         imports = list(self.imports)
         del self.imports[: len(imports)]
         for module, start, seconds in imports:
             self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
+        if self.stretches is not None:
+            for before, after in self.stretches.taken():
+                row = of_stretch(before, after)
+                self.recorder.add(
+                    Stretch(
+                        start=row["start"],
+                        seconds=row["seconds"],
+                        before=row["before"],
+                        main=row["main"],
+                        children=row["children"],
+                    )
+                )
 
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
         """Make the record of a run whose first process has recorded nothing so far, and perhaps never will."""
@@ -396,6 +412,10 @@ class Session:
         if setting.is_left_on:
             self.leader = setting.pid, tuple(setting.words or ())
 
+    def note_stretches(self, stretches: Stretches) -> None:
+        """Record when nothing that is watched happens in this process."""
+        self.stretches, self.recorder.touch = stretches, stretches.touch
+
     def tell(self, live: Live | None) -> None:
         """Tell what happens from now on while it happens; None: no longer."""
         self.recorder.live = live
@@ -416,6 +436,8 @@ class Session:
             is_open = self.recorder.is_open
             self._is_fork = True
             self.imports.clear()
+            if self.stretches is not None:
+                self.stretches.found.clear()
             if self.recorder.live is not None:
                 self.recorder.live.forked()
             if self.targets is not None:

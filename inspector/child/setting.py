@@ -13,7 +13,7 @@ BOOTSTRAP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bootstrap"
 
 _WORDS = 1000
 """Characters of a command that are passed on: with a variable of 128 kB the system starts no process."""
-_AS_JSON, _FROM_JSON = json.JSONEncoder().encode, json.JSONDecoder().decode
+as_json, _FROM_JSON = json.JSONEncoder().encode, json.JSONDecoder().decode
 """Not `json.dumps` and `json.loads`, which a test may have replaced."""
 MORE = "…"
 """Stands for the words of a command beyond that."""
@@ -105,7 +105,7 @@ class Setting:
 
     def encode(self) -> str:
         """The variable's value."""
-        return _AS_JSON(vars(self))
+        return as_json(vars(self))
 
     @classmethod
     def decode(cls, text: str) -> "Setting":

@@ -49,6 +49,7 @@ class Start(Process):
         """torch was imported. How long that took is written: a program may be killed before anything else is."""
         if self.session is not None and self.session.recorder.has_begun:
             self.session.recorder.flush()
+        self.life.tell()
 
     def needed(self) -> "Session":
         """Return the session of this process, created at the first call."""
@@ -65,6 +66,11 @@ class Start(Process):
 
     def at_exit(self) -> None:
         """The program has ended, by returning, raising or sys.exit."""
+        self.stretches.touch()
+        self._end()
+        self.life.tell(is_last=True)
+
+    def _end(self) -> None:
         if self.session is None and (os.getpid() != self.setting.pid or self._leaves_nothing()):
             return
         with last_resort.Room():
@@ -144,12 +150,15 @@ def watch(setting: Setting, session: "Session | None" = None) -> None:
     if setting.run.get("live"):
         guarded(_keep_stderr, start)
     _announce(setting)
+    guarded(start.life.sees_parent)
     guarded(hide_ours, start)
     guarded(uncovered.install)
     atexit.register(silent, start.at_exit)
     start.session = session
     if session is None:
-        ImportWatch("torch", start.modules, start.imported, start.imports.append, start.has_torch).install()
+        ImportWatch(
+            "torch", start.modules, start.imported, start.imports.append, start.has_torch, start.stretches.touch
+        ).install()
 
 
 def _keep_stderr(start: Start) -> None:

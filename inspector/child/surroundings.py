@@ -3,11 +3,9 @@
 import functools
 import os
 import sys
-import time
 from typing import Any
 
 import inspect_compile
-from inspect_compile.at_start import AtStart
 from inspect_compile.interrupts import let_pass
 from inspect_compile.knowledge.overview import variables
 
@@ -63,18 +61,6 @@ def host() -> str:
     except Exception as error:  # torch is not loaded, or not completely
         let_pass(error)
         return ""
-
-
-def born() -> float | None:
-    """When the system started this process, in seconds since the epoch; None where Linux's /proc does not say."""
-    try:
-        with AtStart.open("/proc/self/stat", "rb") as file:
-            ticks = int(file.read().rpartition(b")")[2].split()[19])
-        since_boot = AtStart.clock(time.CLOCK_BOOTTIME)
-        return round(AtStart.time() - since_boot + ticks / os.sysconf("SC_CLK_TCK"), 3)
-    except (OSError, ValueError, IndexError, AttributeError) as error:
-        let_pass(error)
-        return None
 
 
 def rank() -> int | None:

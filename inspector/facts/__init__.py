@@ -51,6 +51,7 @@ from inspect_compile.facts.numerics import (
 from inspect_compile.facts.origin import OriginRecords
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
+from inspect_compile.facts.processes import ImportSpan, ParentSeen, ProcessEnd, ProcessLife, Stretch, StretchSpan
 from inspect_compile.facts.run import (
     SCHEMA_VERSION,
     FirstCall,
@@ -81,7 +82,7 @@ from inspect_compile.facts.trials import TrialRun, TriedChange, Tuned
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook, Imported, Timed, TimerBegan, FirstCall, Remark,
+    Hook, Imported, Stretch, ProcessLife, ProcessEnd, Timed, TimerBegan, FirstCall, Remark,
     CallSite, Graph, GraphEnd,
     Frame, Skip, GuardedCalls, GraphBreak, Recompile, SideEffect, ShapeGuard, Guard, CacheLookup, KernelLookup, KeyPart,
     Call,
@@ -109,14 +110,14 @@ __all__ = [
     "Binary", "CacheLookup", "Call", "CallSite", "Checked", "Choice", "Chosen", "Collective", "Counted",
     "CudaGraph", "DynamoNode", "Edit", "Fact", "FailedGuard", "FirstCall", "FlaggedCalls", "Frame", "FusionCombo",
     "FusionLooks", "FusionOrder", "FusionRound", "Graph", "GraphBreak", "GraphEnd", "Guard", "GuardedCalls", "Hook",
-    "Imported",
+    "ImportSpan", "Imported",
     "JointNode", "KeptInputs", "Kernel", "KernelBody", "KernelLookup", "KeyMember", "KeyPart", "Launched", "LoadedLine",
     "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite",
     "NumericsCall", "NumericsRequest", "Omission", "Operand", "Operation", "OperationCount", "OperatorLine",
-    "OriginRecords", "Partition", "Pass",
+    "OriginRecords", "ParentSeen", "Partition", "Pass", "ProcessEnd", "ProcessLife",
     "Realize", "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
-    "StepAccount", "StepTime", "StepsProfiled", "Symbol", "Tangent", "Tensor", "Tiling",
+    "StepAccount", "StepTime", "StepsProfiled", "Stretch", "StretchSpan", "Symbol", "Tangent", "Tensor", "Tiling",
     "Timed", "TimerBegan", "TrialRun", "TriedChange", "Tuned", "Tuning", "WrapperLine",
 ]  # fmt: skip

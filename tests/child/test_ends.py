@@ -23,7 +23,7 @@ import sys, time
 from pathlib import Path
 from inspect_compile.child import finishing
 start = time.monotonic()
-finishing.leave(Path(sys.argv[1]), ".")
+finishing.leave(Path(sys.argv[1]), Path(sys.argv[1]), ".")
 print(time.monotonic() - start < 5, flush=True)
 time.sleep(float(sys.argv[2]))
 """

@@ -35,7 +35,7 @@ LEAVES = """
 import os, sys
 from pathlib import Path
 from inspect_compile.child import finishing
-finishing.leave(Path(sys.argv[1]), os.getcwd())
+finishing.leave(Path(sys.argv[1]), Path(sys.argv[1]), os.getcwd())
 for entry in Path("/proc").glob("[0-9]*"):
     if f"PPid:\\t{os.getpid()}\\n" in (entry / "status").read_text():
         variables = (entry / "environ").read_bytes().decode().split("\\0")

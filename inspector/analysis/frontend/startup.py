@@ -107,8 +107,8 @@ def startup(dump: Dump) -> Startup | None:
     timed = gathered(
         (part.thread, (part.start + offset, part.start + offset + part.seconds)) for part in found if not part.depth
     )
-    outermost = _merged(span for spans in timed.values() for span in spans)
-    by_thread = {thread: _merged(spans) for thread, spans in timed.items()}
+    outermost = merged(span for spans in timed.values() for span in spans)
+    by_thread = {thread: merged(spans) for thread, spans in timed.items()}
     work = [(found[at], start + offset, end + offset) for at, start, end in pieces(found)]
     bars: list[Bar] = []
     whole: list[tuple[float, float]] = []
@@ -116,16 +116,16 @@ def startup(dump: Dump) -> Startup | None:
         span = start, end
         holds_any = _holds_any(span, outermost)
         whole += [] if holds_any else [span]
-        spans = _without(span, outermost) if holds_any else [span]
+        spans = without(span, outermost) if holds_any else [span]
         bars += [Bar(IMPORTS, 0, "", module, a, b - a) for a, b in spans]
-    cuts = _merged(whole)
+    cuts = merged(whole)
     for part, start, end in work:
         lane = _LANE_OF.get(part.stage, stages.OTHER)
-        spans = _without((start, end), cuts) if not part.thread else [(start, end)]
+        spans = without((start, end), cuts) if not part.thread else [(start, end)]
         bars += [Bar(lane, part.thread, part.graph, part.name, a, b - a) for a, b in spans]
     for row in dump.rows(FirstCall):
         start = row.start - began
-        spans = _without((start, start + row.seconds), by_thread.get(row.thread, []))
+        spans = without((start, start + row.seconds), by_thread.get(row.thread, []))
         bars += [Bar(FIRST_CALLS, row.thread, row.graph, f"first call, {row.part}", a, b - a) for a, b in spans]
     bars = [bar for bar in bars if math.isfinite(bar.start) and math.isfinite(bar.seconds)]
     every = len(bars)
@@ -156,13 +156,11 @@ def regions(dump: Dump) -> list[Region]:
     return sorted(rows, key=lambda row: (-row.seconds, row.place, row.function))
 
 
-def startup_rows(dump: Dump) -> Iterator[msgspec.Struct]:
+def startup_rows(dump: Dump, found: Startup) -> Iterator[msgspec.Struct]:
     """Lanes, regions and bars."""
-    found = startup(dump)
-    if found is not None:
-        yield from found.lanes
-        yield from regions(dump)
-        yield from found.bars
+    yield from found.lanes
+    yield from regions(dump)
+    yield from found.bars
 
 
 def process_start(dump: Dump) -> float | None:
@@ -186,7 +184,7 @@ def _holds_any(span: tuple[float, float], outermost: list[tuple[float, float]]) 
     return at < len(outermost) and outermost[at][0] < span[1]
 
 
-def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
+def merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     """The same time in spans that do not overlap, in order."""
     merged: list[tuple[float, float]] = []
     for start, end in sorted(spans):
@@ -197,7 +195,7 @@ def _merged(spans: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
     return merged
 
 
-def _without(span: tuple[float, float], cuts: list[tuple[float, float]]) -> list[tuple[float, float]]:
+def without(span: tuple[float, float], cuts: list[tuple[float, float]]) -> list[tuple[float, float]]:
     """What is left of `span`; `cuts` are sorted and do not overlap."""
     start, end = span
     left: list[tuple[float, float]] = []

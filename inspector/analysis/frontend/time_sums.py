@@ -9,7 +9,7 @@ import msgspec
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import startup_rows
 from inspect_compile.analysis.frontend.times import TimerRun, compile_seconds, parts, stage_times
-from inspect_compile.analysis.frontend.whole_start import whole_start_rows
+from inspect_compile.analysis.frontend.whole_start import whole_start, whole_start_rows
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.graph import Graphs, grouped
 
@@ -44,13 +44,14 @@ def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
     start of this process; then the stages of all compiles together, the sums, and each compile: its stages and its
     timers.
     """
-    if graphs.name is None:
-        yield from whole_start_rows(graphs.dump)
+    whole = whole_start(graphs.dump) if graphs.name is None else None
+    if whole is not None:
+        yield from whole_start_rows(whole)
     found = wanted_parts(graphs)
     if not found:
         return
-    if graphs.name is None:
-        yield from startup_rows(graphs.dump)
+    if whole is not None and whole.first is not None:
+        yield from startup_rows(graphs.dump, whole.first)
     yield from stage_times(found)
     yield from time_sums(graphs, found)
     for compile_id, own in grouped(found, lambda part: part.graph).items():

@@ -30,11 +30,13 @@ _ARGUMENTS, _EXECUTABLES, _FOLDER, _ENVIRONMENT = 0, 1, 4, 5
 def hide_ours(process: "Process") -> None:
     """Take what is ours out of the environment of programs that this process starts from now on."""
     plain_fork, plain_exec, exec_with = _posixsubprocess.fork_exec, posix.execv, posix.execve
-    hide, find_other = _hide, _find_other
+    hide, find_other, touch, tell = _hide, _find_other, process.stretches.touch, process.life.tell
 
     def fork_exec(*given: "Any") -> "Any":
         changed = [*given]
         guarded(hide, process, changed)
+        touch()
+        guarded(tell)
         try:
             return plain_fork(*changed)
         except BaseException as error:

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.analysis.frontend.startup import Lane, Region, regions, startup
+from inspect_compile.analysis.frontend.startup import Lane, Region, regions
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
-from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess, WholeStart, whole_start
+from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess, RunWait, WholeStart, whole_start
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Block, Stack, Table, heading, styled
@@ -37,8 +37,8 @@ PART_COLUMNS: Final[tuple[Column[TimerRun], ...]] = (
 )
 LANE_COLUMNS: Final[tuple[Column[Lane], ...]] = (
     Column("lane", lambda row: row.lane, stretch=True, least=12),
-    Column("from", lambda row: seconds_text(row.first), right=True),
-    Column("to", lambda row: seconds_text(row.last), right=True),
+    Column("from", lambda row: seconds_text(row.first) if row.bars else "", right=True),
+    Column("to", lambda row: seconds_text(row.last) if row.bars else "", right=True),
     Column("time", lambda row: seconds_text(row.seconds), right=True),
     Column("", lambda row: "", role="bar", drop=1),
 )
@@ -47,8 +47,15 @@ PROCESS_COLUMNS: Final[tuple[Column[RunProcess], ...]] = (
     Column("from", lambda row: seconds_text(row.start), right=True),
     Column("to", lambda row: seconds_text(row.last), right=True),
     Column("in lanes", lambda row: seconds_text(row.named), right=True),
+    Column("own code", lambda row: seconds_text(row.own), right=True),
     Column("others worked", lambda row: seconds_text(row.meanwhile), right=True),
     Column("not known", lambda row: seconds_text(row.not_known), right=True),
+)
+WAIT_COLUMNS: Final[tuple[Column[RunWait], ...]] = (
+    Column("waited", lambda row: seconds_text(row.seconds), right=True),
+    Column("process", lambda row: one_line(row.process), stretch=True, least=12),
+    Column("for", lambda row: one_line(row.waits_for), stretch=True, least=12),
+    Column("in the kernel's", lambda row: one_line(row.waits_in), drop=1),
 )
 SHARE_COLUMNS: Final[tuple[Column[RunLane], ...]] = (
     Column("what", lambda row: row.lane, stretch=True, least=12),
@@ -120,8 +127,7 @@ LISTS: Final = (
 def time(request: Request) -> Block:
     """The stages of all compiles, or of the one that made `graph`; with `names` the timers of these names."""
     found = wanted_parts(request.graphs)
-    is_whole = request.graph is None and not request.names and request.dump.other_processes
-    whole = whole_start(request.dump) if is_whole else None
+    whole = whole_start(request.dump) if request.graph is None and not request.names else None
     several = _whole(request, whole) if whole is not None and len(whole.processes) > 1 else []
     if not found and several:
         return Stack(several)
@@ -133,7 +139,7 @@ def time(request: Request) -> Block:
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
     sums = [row for row in time_sums(request.graphs, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
-    sheets: list[Block] = [*several, *(_from_the_start(request) if request.graph is None else ()), _stages(found)]
+    sheets: list[Block] = [*several, *(_from_the_start(request, whole) if whole is not None else ()), _stages(found)]
     for one in LISTS:
         if rows := [row for row in sums if row.kind == one.kind]:
             evidence = request.every("time") if one.evidence == "time" else request.command(one.evidence)
@@ -158,21 +164,28 @@ def _whole(request: Request, found: WholeStart) -> list[Block]:
     shown = [row for row in named if row.share >= _WORTH]
     head = heading("what each second was", f"{share_text(found.named)} have a name")
     most = None if few is None else max(few - 1, 0)
-    return [processes, Table(SHARE_COLUMNS, [*shown[:most], rest], title=head)]
+    waits = [row for row in found.waits if row.seconds >= _WORTH]
+    waiting = [limited(WAIT_COLUMNS, waits, few, request.every("time"), title=heading("who waited for whom", ""))]
+    return [processes, *(waiting if waits else ()), Table(SHARE_COLUMNS, [*shown[:most], rest], title=head)]
 
 
-def _from_the_start(request: Request) -> Iterator[Block]:
-    """The lanes of the process, and the functions that were compiled more than once."""
-    found = startup(request.dump)
+def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
+    """The lanes of the first process, and the functions that were compiled more than once."""
+    found = whole.first
     if found is None:
         return
-    summary = f"{seconds_text(found.seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
+    if len(whole.processes) == 1:
+        lanes, seconds = whole.lanes_and_rest, whole.seconds
+        summary = f"{seconds_text(seconds)}, {share_text(whole.named)} have a name"
+    else:
+        lanes, seconds = found.lanes, found.seconds
+        summary = f"{seconds_text(seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
     summary += f"; {unplaced_text(found.unplaced)}" if found.unplaced else ""
     bars = tuple(
-        column if column.title else Column("", lambda row: _place(row, found.seconds), role="bar", drop=1)
+        column if column.title else Column("", lambda row: _place(row, seconds), role="bar", drop=1)
         for column in LANE_COLUMNS
     )
-    yield Table(bars, found.lanes, title=heading("from the start of the process", summary))
+    yield Table(bars, lanes, title=heading("from the start of the process", summary))
     if again := [row for row in regions(request.dump) if row.compiles > 1]:
         head = heading("functions that were compiled more than once", number_of(len(again), "function"))
         few = request.limit if request.limit is None else min(request.limit, _FEW)
@@ -180,7 +193,9 @@ def _from_the_start(request: Request) -> Iterator[Block]:
 
 
 def _place(row: Lane, whole: float) -> str:
-    """Where in the whole time it began and ended."""
+    """Where in the whole time it began and ended; of what is not known nothing."""
+    if not row.bars:
+        return ""
     scale = _BAR / whole if whole > 0 else 0.0
     before = min(int(scale * max(row.first, 0.0)), _BAR - 1)
     return " " * before + "█" * max(min(round(scale * row.last), _BAR) - before, 1)

@@ -16,7 +16,6 @@ from inspect_compile.analysis.frontend.startup import (
     Startup,
     regions,
     startup,
-    startup_rows,
 )
 from inspect_compile.diagrams.startup import startup_svg
 from inspect_compile.dump import Dump, Writer
@@ -84,7 +83,6 @@ def test_a_module_that_compiles_when_it_is_imported(tmp_path: Path) -> None:
 def test_a_start_that_is_not_known(tmp_path: Path, started: str) -> None:
     dump = recorded(tmp_path, *COMPILE, started=started)
     assert startup(dump) is None
-    assert list(startup_rows(dump)) == []
 
 
 def test_functions_and_how_often_they_were_compiled(tmp_path: Path) -> None:
