@@ -2,6 +2,7 @@
 no part of the dump. Light: loaded at interpreter start, and again needed where no descriptor may be left for an import.
 """
 
+import _signal  # type: ignore[import-not-found] # `signal` itself takes longer to load
 import os
 import sys
 import time
@@ -60,7 +61,7 @@ class Life:
             "fact": "process_life",
             "pid": process.pid,
             "parent_pid": os.getppid(),
-            "name": _name(sys.orig_argv),
+            "name": _name_in_multiprocessing() or _name(sys.orig_argv),
             "born": born(),
             "started": process.time,
             "last": AtStart.time(),
@@ -77,7 +78,11 @@ class Life:
 
 
 def append(path: str, row: "dict[str, object]") -> None:
-    """Append a row to the file, whole or not at all; nothing where its folder is not there."""
+    """Append a row to the file, if its folder is there. Nothing is written where a file beyond a limit of the program's
+    would end its process.
+    """
+    if _signal.getsignal(_signal.SIGXFSZ) is not _signal.SIG_IGN:
+        return
     line = f"{as_json(row)}\n".encode()
     try:
         file = AtStart.open_descriptor(path, _APPEND, 0o666)
@@ -153,6 +158,14 @@ def _name(words: "list[str]") -> str:
         if not word.startswith("-") and words[at - 1] not in ("-W", "-X"):
             return _printable(os.path.basename(word))
     return ""
+
+
+def _name_in_multiprocessing() -> str:
+    """The name that the parent gave a process of multiprocessing's; empty for any other."""
+    process = getattr(sys.modules.get("multiprocessing.process"), "_current_process", None)
+    name = getattr(process, "_name", "")
+    is_started = getattr(process, "_parent_pid", None) is not None
+    return _printable(name) if is_started and type(name) is str else ""
 
 
 def _printable(text: str) -> str:

@@ -14,7 +14,7 @@ BEFORE_START: Final = 125
 VALUED: Final = (
     "--dump", "--cache", "--graphs", "--max-dump", "--level", "--target", "--graph", "--calls", "--every",
     "--continue-with", "--keep", "--kernel", "-o", "--output", "--lock", "--format", "--junit", "--sarif", "--rank",
-    "--live-metrics", "--rule", "--missed-over", "--old", "--new", "--runs", "--minutes", "--step",
+    "--live-metrics", "--ready", "--rule", "--missed-over", "--old", "--new", "--runs", "--minutes", "--step",
 )  # fmt: skip
 """The options that take a value, including those of `bisect-fusions`, `numerics`, `lock` and `check`. They come before
 the program; everything after it belongs to the program.

@@ -91,6 +91,14 @@ class Run:
             help="while the program runs, write the counts of each process to a file in DIR that Prometheus reads",
         )
         parser.add_argument(
+            "--ready",
+            metavar="TEXT",
+            default="",
+            help="the start ends with the first line on stdout or stderr that has this text (`show DUMP time`, `draw "
+            "DUMP startup`); `:8000`: when that port is listened on. With --no-tui a terminal is not watched, as that "
+            "would change it for the program",
+        )
+        parser.add_argument(
             "--target",
             dest="targets",
             metavar="GPU",
@@ -125,6 +133,7 @@ class Run:
         from inspect_compile.dump import paths
         from inspect_compile.dump.root import default_root, make_root
         from inspect_compile.launch.ranks import join, launched
+        from inspect_compile.launch.ready import can_watch, forget, port_of, watch
         from inspect_compile.launch.replace import plain_environment, replace
 
         path, argv = command_of(arguments.program, arguments.commands)
@@ -151,6 +160,9 @@ class Run:
             root, top = asked or default_root(cwd, os.getpid(), datetime.now()), None
             make_root(root)
         with_tui = not (arguments.no_tui or config.live) and who is None and _on_terminal()
+        ready = arguments.ready
+        if ready and not can_watch():
+            raise CommandError("--ready needs Linux 5.3 or newer; leave it out: nothing was started")
         setting = Setting(
             root=str(root),
             pid=os.getpid(),
@@ -162,11 +174,15 @@ class Run:
             own=own_value(os.environ),
         )
         first_record(root, argv, setting)
+        if ready and not (with_tui and port_of(ready) is None):
+            for sentence in watch(Path(top or root), ready):
+                tell(f"--ready: {sentence}")
         if not with_tui:
             try:
                 replace(path, argv, setting.environment(plain_environment()))
             except CommandError:
                 (root / paths.RUN).unlink(missing_ok=True)
+                forget(root)
                 raise
 
         def environment(pid: int) -> dict[str, str]:
@@ -174,7 +190,7 @@ class Run:
             setting.pid = pid
             return setting.environment(plain_environment())
 
-        return functools.partial(_beside_tui, path, argv, environment, root)
+        return functools.partial(_beside_tui, path, argv, environment, root, ready if port_of(ready) is None else "")
 
 
 def _on_terminal() -> bool:
@@ -182,16 +198,25 @@ def _on_terminal() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams) and os.environ.get("TERM") != "dumb"
 
 
-def _beside_tui(path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path) -> int:
-    """Run it on a pty until the TUI is closed; returns the program's exit status or signal."""
+def _beside_tui(
+    path: str, argv: Sequence[str], environment: Callable[[int], dict[str, str]], root: Path, ready: str
+) -> int:
+    """Run it on a pty until the TUI is closed, and note when it printed `ready`, unless that is empty; returns the
+    program's exit status or signal.
+    """
     from inspect_compile.dump import Dump, paths
     from inspect_compile.launch.assembly import assembly
     from inspect_compile.launch.program import PtyProgram, terminal_size
+    from inspect_compile.launch.ready import Spotter, ask, noted
     from inspect_compile.launch.replace import die_of
     from inspect_compile.tui.app import InspectApp
 
     rows, columns = terminal_size()
-    program = PtyProgram(path, argv, environment, root / paths.SCRIPT_LOG, rows=rows, columns=columns)
+    spotter = None
+    if ready:
+        ask(root, ready)
+        spotter = Spotter(ready, noted(root, ready, "terminal"))
+    program = PtyProgram(path, argv, environment, root / paths.SCRIPT_LOG, rows=rows, columns=columns, spotter=spotter)
     try:
         InspectApp(Dump(root), program, assembly).run()
     finally:

@@ -49,7 +49,8 @@ def startup_svg(found: Startup, title: str) -> str:
             height += BAR
         tops[name] = height
         height += BAR * max(len(own), 1) + 8
-    note = f"{seconds_text(whole)} from the start of the process; {seconds_text(found.elsewhere)} in none of the lanes"
+    until = "until it was ready" if found.is_ready else "to the last compile or first call"
+    note = f"{seconds_text(whole)} from the start of the process {until}; {seconds_text(found.elsewhere)} in no lane"
     body = [
         text(16, 24, title, size=15, weight="bold"),
         text(16, 42, note, fill=FAINT),

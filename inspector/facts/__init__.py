@@ -51,7 +51,15 @@ from inspect_compile.facts.numerics import (
 from inspect_compile.facts.origin import OriginRecords
 from inspect_compile.facts.partition import Partition, Saved
 from inspect_compile.facts.passes import Edit, Pass
-from inspect_compile.facts.processes import ImportSpan, ParentSeen, ProcessEnd, ProcessLife, Stretch, StretchSpan
+from inspect_compile.facts.processes import (
+    ImportSpan,
+    ParentSeen,
+    ProcessEnd,
+    ProcessLife,
+    Ready,
+    Stretch,
+    StretchSpan,
+)
 from inspect_compile.facts.run import (
     SCHEMA_VERSION,
     FirstCall,
@@ -82,7 +90,7 @@ from inspect_compile.facts.trials import TrialRun, TriedChange, Tuned
 from inspect_compile.facts.tuning import Choice, Chosen, Tuning
 
 FACTS: Final[tuple[type[Fact], ...]] = (
-    Hook, Imported, Stretch, ProcessLife, ProcessEnd, Timed, TimerBegan, FirstCall, Remark,
+    Hook, Imported, Stretch, ProcessLife, ProcessEnd, Ready, Timed, TimerBegan, FirstCall, Remark,
     CallSite, Graph, GraphEnd,
     Frame, Skip, GuardedCalls, GraphBreak, Recompile, SideEffect, ShapeGuard, Guard, CacheLookup, KernelLookup, KeyPart,
     Call,
@@ -115,7 +123,7 @@ __all__ = [
     "Location", "Loop", "LoopNest", "Lowering", "Measuring", "MemoryPlan", "Metrics", "Node", "NonFinite",
     "NumericsCall", "NumericsRequest", "Omission", "Operand", "Operation", "OperationCount", "OperatorLine",
     "OriginRecords", "ParentSeen", "Partition", "Pass", "ProcessEnd", "ProcessLife",
-    "Realize", "Recompile", "Recording",
+    "Ready", "Realize", "Recompile", "Recording",
     "Remark", "Removed", "Run", "Saved", "Settings", "ShapeGuard", "Shared", "SideEffect", "Skip", "Stage",
     "StatementNodes", "StatementOperand", "StatementValue", "StatementsOf",
     "StepAccount", "StepTime", "StepsProfiled", "Stretch", "StretchSpan", "Symbol", "Tangent", "Tensor", "Tiling",

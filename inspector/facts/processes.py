@@ -85,7 +85,9 @@ class ProcessLife(Fact, frozen=True, kw_only=True, tag="process_life"):
     parent_pid: Int64 = 0
     """The process that started it."""
     name: str = ""
-    """Its script or module: `serve.py`, `-m vllm.entrypoints.cli`, `-c`; not its arguments."""
+    """Its script or module: `serve.py`, `-m vllm.entrypoints.cli`, `-c`; not its arguments. Of a process of
+    multiprocessing the name that it was given: `EngineCore`.
+    """
     born: float | None = None
     """When the system started it, in seconds since the epoch, to 0.01 s; None if that is not known."""
     started: float = 0.0
@@ -114,3 +116,19 @@ class ProcessEnd(Fact, frozen=True, kw_only=True, tag="process_end"):
     """Its process id."""
     at: float
     """When it was gone, in seconds since the epoch."""
+
+
+class Ready(Fact, frozen=True, kw_only=True, tag="ready"):
+    """What the run was asked to see as the end of its start (`run --ready`), and once more when it was seen. `graph` is
+    empty.
+    """
+
+    table: ClassVar[str] = "processes"
+    per_graph: ClassVar[bool] = False
+
+    text: str
+    """What a line had to have; `:8000` for a port that is listened on."""
+    at: float | None = None
+    """When it was seen first, in seconds since the epoch; None where it was asked for."""
+    where: str = ""
+    """`stdout`, `stderr`, `stdout, stderr` where both are one file, `terminal`, or `port`."""

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from inspect_compile.launch.ready import Spotter
 from inspect_compile.launch.replace import restore_signals
 
 CHUNK = 1 << 20
@@ -37,8 +38,11 @@ class PtyProgram:
         *,
         rows: int,
         columns: int,
+        spotter: Spotter | None = None,
     ) -> None:
+        """`spotter` sees what it prints."""
         self._log = log
+        self._spotter = spotter
         self._file = open(log, "ab", buffering=0)  # noqa: SIM115 - closed by the thread that writes it
         self._keys: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._status: int | None = None
@@ -121,6 +125,8 @@ class PtyProgram:
                     return
                 if not data:
                     return
+                if self._spotter is not None:
+                    self._spotter.feed(data)
                 try:
                     file.write(data)
                 except OSError:  # a full disk must not stop the program, so its output is still read

@@ -129,6 +129,16 @@ def test_the_name_of_a_process_has_no_arguments(words: list[str], name: str) -> 
     assert life._name(words) == name
 
 
+def test_a_process_of_multiprocessing_has_its_name(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import multiprocessing\nif __name__ == '__main__':\n"
+        "    worker = multiprocessing.get_context('spawn').Process(target=print, name='EngineCore')\n"
+        "    worker.start()\n    worker.join()\n"
+    )
+    assert inspected(["script.py"], tmp_path).returncode == 0
+    assert {"script.py", "EngineCore"} <= lives(tmp_path / "dump").keys()
+
+
 def test_a_process_that_is_the_run_itself_sees_no_parent(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("")
     inspected(["script.py"], tmp_path)

@@ -41,7 +41,7 @@ from inspect_compile.analysis.frontend.startup import Bar, Lane, Region
 from inspect_compile.analysis.frontend.time_sums import TimeSum
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun
 from inspect_compile.analysis.frontend.traced import ArtifactRow, MetricRow, SettingRow
-from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess
+from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess, RunWait
 from inspect_compile.analysis.fusion.graph_bytes import GraphBytes, TrafficSum
 from inspect_compile.analysis.fusion.misses import Miss
 from inspect_compile.analysis.fusion.outcome import RefusalCount
@@ -138,6 +138,7 @@ DERIVED: tuple[type[msgspec.Struct], ...] = (
     Region,
     RunLane,
     RunProcess,
+    RunWait,
     StageTime,
     TimeSum,
     TimerRun,

@@ -15,6 +15,7 @@ from inspect_compile.facts import (
     ParentSeen,
     ProcessEnd,
     ProcessLife,
+    Ready,
     Stretch,
     StretchSpan,
 )
@@ -23,8 +24,17 @@ from inspect_compile.graph import gathered
 FIRST: Final = "first process"
 MOST: Final = 200
 """Processes that are looked at: those that lived longest, and those with a part. A run may start any number."""
-FOR_PROCESS: Final = "do_wait"
-"""The function of Linux's kernel in which a process waits for the end of another one that it started."""
+FOR_OTHERS: Final = (
+    "do_wait",
+    "pipe_read",
+    "anon_pipe_read",
+    "poll_schedule_timeout",
+    "ep_poll",
+    "unix_stream_data_wait",
+)
+"""What the functions of Linux's kernel begin with in which a process waits for the end of another one that it started,
+or for what that prints, which ends with it.
+"""
 _SHARED: Final = 4.0
 """A process that takes itself down gets a quarter of a processor at least."""
 _TICK: Final = 0.02
@@ -135,6 +145,13 @@ def _life(rows: list[ProcessLife], gone: float | None, part: ProcessDump | None)
         tuple(sorted((span for span in stretches if _is_stretch(span)), key=lambda span: span.start)),
         tuple(seen for row in rows for seen in row.parent if _is_span(seen.at, seen.main)),
     )
+
+
+def readiness(dump: Dump) -> tuple[str, float | None]:
+    """What was asked for as the end of the start, and when it was first seen, in seconds since the epoch."""
+    rows = dump.rows(Ready)
+    seen = [row.at for row in rows if row.at is not None and _is_time(row.at)]
+    return next((row.text for row in rows), ""), min(seen, default=None)
 
 
 def uses(life: Life, seen: Iterable[ParentSeen]) -> Iterator[Use]:

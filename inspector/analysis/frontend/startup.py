@@ -95,6 +95,8 @@ class Startup(msgspec.Struct, frozen=True):
     """Of these, seconds in which nothing of all this ran: the program itself."""
     unplaced: int
     """Bars that are left out, since they would begin before the process: the system's clock was set back meanwhile."""
+    is_ready: bool = False
+    """Whether it ends when the run was ready, as `--ready` asked to see, not with the last compile."""
 
 
 def startup(dump: Dump) -> Startup | None:

@@ -9,7 +9,15 @@ from typing import Final
 
 import msgspec
 
-from inspect_compile.analysis.frontend.process_lives import FOR_PROCESS, Life, children_of, lives, taking_down, uses
+from inspect_compile.analysis.frontend.process_lives import (
+    FOR_OTHERS,
+    Life,
+    children_of,
+    lives,
+    readiness,
+    taking_down,
+    uses,
+)
 from inspect_compile.analysis.frontend.startup import (
     IMPORTS,
     LANES,
@@ -89,9 +97,15 @@ class RunLane(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_share"
 
 
 class WholeStart(msgspec.Struct, frozen=True):
-    """From the start of the first process to the last compile, or first call, of any."""
+    """From the start of the first process to the moment in which the run was ready, or where that is not known, to the
+    last compile, or first call, of any.
+    """
 
     seconds: float
+    ready: str
+    """What the run was asked to see as its end, a text or `:8000`; empty if nothing."""
+    is_ready: bool
+    """Whether that was seen."""
     processes: tuple[RunProcess, ...]
     waits: tuple[RunWait, ...]
     """The longest first."""
@@ -150,8 +164,15 @@ def whole_start(dump: Dump) -> WholeStart | None:
     if not found:
         return None
     began = min(life.start for life in found)
+    text, ready = readiness(dump)
+    is_ready = ready is not None and ready > began
+    if ready is not None and is_ready:
+        found = [life for life in found if life.start < ready]
     compiled = [_compiled(life, own.get(life.name), began) for life in found]
     seconds = max((bar.start + bar.seconds for bars in compiled for bar in bars), default=0.0)
+    if ready is not None and is_ready:
+        seconds = ready - began
+        compiled = [list(_until(seconds, bars)) for bars in compiled]
     processes = _on_the_clock(found, compiled, began, seconds)
     waits = _Waits(processes)
     bars = [bar for one in processes for bar in (*one.bars, *waits.bars(one))]
@@ -163,6 +184,8 @@ def whole_start(dump: Dump) -> WholeStart | None:
     first = own.get(found[0].name)
     return WholeStart(
         seconds,
+        text,
+        is_ready,
         tuple(_row(one, work, seconds) for one in processes),
         tuple(sorted(waits.rows(), key=lambda row: -row.seconds)),
         tuple(_shares(processes, seconds)),
@@ -172,6 +195,7 @@ def whole_start(dump: Dump) -> WholeStart | None:
             seconds,
             max(seconds - covered(work), 0.0),
             0 if first is None else first.unplaced,
+            is_ready,
         ),
         first,
     )
@@ -202,6 +226,12 @@ def _compiled(life: Life, own: Startup | None, began: float) -> list[Bar]:
     return bars
 
 
+def _until(seconds: float, bars: Iterable[Bar]) -> Iterator[Bar]:
+    for bar in bars:
+        if bar.start < seconds:
+            yield msgspec.structs.replace(bar, seconds=min(bar.seconds, seconds - bar.start))
+
+
 def _on_the_clock(found: Sequence[Life], compiled: Sequence[list[Bar]], began: float, seconds: float) -> list[_Process]:
     """The processes with all that fills their time up to `seconds`."""
     by_pid = {life.pid: life for life in found}
@@ -212,7 +242,7 @@ def _on_the_clock(found: Sequence[Life], compiled: Sequence[list[Bar]], began: f
     }
     processes = []
     for life, bars in zip(found, compiled, strict=True):
-        waited = [use.idle for use in used.get(life.parent, ()) if use.waits_in == FOR_PROCESS]
+        waited = [use.idle for use in used.get(life.parent, ()) if use.waits_in.startswith(FOR_OTHERS)]
         took = taking_down(life, by_pid.get(life.parent), children.get(life.parent, ()), waited)
         end = None if life.last is None or not life.has_ended else life.last + (took or 0.0) - began
         if life.last is not None and took and life.last - began < seconds:

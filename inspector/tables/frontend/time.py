@@ -151,7 +151,7 @@ def time(request: Request) -> Block:
 def _whole(request: Request, found: WholeStart) -> list[Block]:
     """All processes on one clock, and what names each second of the whole."""
     count = number_of(len(found.processes), "process", "processes")
-    summary = f"{count}, {seconds_text(found.seconds)} up to the end of the last compile or first call"
+    summary = f"{count}, {_until(found)}"
     few = request.limit if request.limit is None else min(request.limit, _FEW)
     processes = limited(
         PROCESS_COLUMNS,
@@ -169,6 +169,14 @@ def _whole(request: Request, found: WholeStart) -> list[Block]:
     return [processes, *(waiting if waits else ()), Table(SHARE_COLUMNS, [*shown[:most], rest], title=head)]
 
 
+def _until(found: WholeStart) -> str:
+    """`ready after 12.3 s`, or what the start ends with."""
+    if found.is_ready:
+        return f"ready after {seconds_text(found.seconds)} ({one_line(found.ready)})"
+    without = f" ({one_line(found.ready)} was not seen)" if found.ready else ""
+    return f"{seconds_text(found.seconds)} up to the end of the last compile or first call{without}"
+
+
 def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
     """The lanes of the first process, and the functions that were compiled more than once."""
     found = whole.first
@@ -176,7 +184,8 @@ def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
         return
     if len(whole.processes) == 1:
         lanes, seconds = whole.lanes_and_rest, whole.seconds
-        summary = f"{seconds_text(seconds)}, {share_text(whole.named)} have a name"
+        how_long = _until(whole) if whole.ready else seconds_text(seconds)
+        summary = f"{how_long}, {share_text(whole.named)} have a name"
     else:
         lanes, seconds = found.lanes, found.seconds
         summary = f"{seconds_text(seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
