@@ -162,10 +162,13 @@ def _name(words: "list[str]") -> str:
 
 def _name_in_multiprocessing() -> str:
     """The name that the parent gave a process of multiprocessing's; empty for any other."""
-    process = getattr(sys.modules.get("multiprocessing.process"), "_current_process", None)
-    name = getattr(process, "_name", "")
-    is_started = getattr(process, "_parent_pid", None) is not None
-    return _printable(name) if is_started and type(name) is str else ""
+    module = sys.modules.get("multiprocessing.process")
+    try:
+        if module is None or module.parent_process() is None:
+            return ""
+        return _printable(module.current_process().name)
+    except Exception:  # it is not loaded completely, or a module of the program's with that name
+        return ""
 
 
 def _printable(text: str) -> str:

@@ -42,6 +42,10 @@ class Frame(DynamoFact, frozen=True, kw_only=True, tag="frame"):
     """Who called it; for the rest of a function behind a graph break the line that ended the part before."""
     within: Location | None = None
     """Where its caller is not known: the nearest frame above it in torch's own log, which leaves out some between."""
+    module: str = ""
+    """Of a method of an nn.Module, or of a function that one calls, that module's path in the outermost one that was
+    being called: `layers.0.mlp`. Empty for the outermost one, and where it is not known.
+    """
     guard_seconds: float | None = None
     """One check of its guards, as torch times it in every compile, right after it has flushed the caches: calls in a
     loop pay less. What it takes to enter the compiled code is not measured.

@@ -29,6 +29,8 @@ OF: Final = " · "
 FROM: Final = " ← "
 """Between a line of the user's own and the line of a library that it leads to."""
 
+_MODULES: Final = 3
+"""Paths of modules that are named on one line."""
 _SPAWNED: Final = "--multiprocessing-fork"
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB")
 _MULTIPLES: Final = ("", "k", "M", "G", "T", "P", "E")
@@ -164,6 +166,13 @@ def place_parts(where: "Location | None") -> tuple[str, str]:
 def line_text(where: "Location") -> str:
     """`adam.py:414`: the line alone, without what led to it."""
     return f"{file_name(where.file)}:{where.line}"
+
+
+def in_module(*paths: str) -> str:
+    """`layers.0.mlp · `, before what is in that module; of several modules the first ones. Empty for none."""
+    few = [one_line(path) for path in paths if path][:_MODULES]
+    more = len([path for path in paths if path]) - len(few)
+    return f"{', '.join(few)}{f' and {more:,} more' if more > 0 else ''}{OF}" if few else ""
 
 
 def code_text(where: "Location | None") -> str:

@@ -17,6 +17,8 @@ _CONFIG_MODULE = "torch.utils._config_module"
 OPERATION_COUNT: Final = "__inner_fn_opcount_cache"
 ORIGINAL: Final = "_torchdynamo_orig_callable"
 WRAPPER_ID: Final = "_torchdynamo_wrapper_id"
+SUBMODULES: Final = "_modules"
+ORIGINAL_MODULE: Final = "_orig_mod"
 TAKES_A_LIST: Final = "_boxed_call"
 ATTRIBUTES: Final = (
     Attribute("torch.fx.graph", "Graph", "_codegen", "whether a loop body is printed in the plain way"),
@@ -78,6 +80,13 @@ ATTRIBUTES: Final = (
         "make_boxed_func",
         TAKES_A_LIST,
         "a graph that is called as it is, and what stands in its place, get their inputs as one list",
+    ),
+    Attribute("torch.nn.modules.module", "Module", SUBMODULES, "the path of a module in the one that holds it"),
+    Attribute(
+        "torch._dynamo.eval_frame",
+        "OptimizedModule",
+        ORIGINAL_MODULE,
+        "the same: what torch.compile was given is in it",
     ),
     Attribute("torch._dynamo.eval_frame", "_TorchDynamoContext", ORIGINAL, "the function that was compiled"),
     Attribute(

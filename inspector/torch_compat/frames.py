@@ -84,3 +84,9 @@ ISSUES_GUARD = Frame(
     ("guard",),
     "a condition on sizes becomes a guard: which one, where that fails",
 )
+CALLS_MODULE = Frame(
+    "torch.nn.modules.module",
+    "Module._call_impl",
+    ("self",),
+    "a module is being called: the path of the one whose method is compiled, in the outermost of them",
+)

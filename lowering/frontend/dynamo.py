@@ -25,6 +25,7 @@ from inspect_compile.lowering.frontend.artifacts import record_resumed
 from inspect_compile.lowering.frontend.failed_guards import Objects, failed_guards
 from inspect_compile.lowering.frontend.failures import failed_condition, failed_line
 from inspect_compile.lowering.frontend.guarded_calls import COUNTS
+from inspect_compile.lowering.frontend.module_paths import path_of_module
 from inspect_compile.lowering.frontend.shapes import line_of
 from inspect_compile.lowering.frontend.unguarded_calls import UNGUARDED, FunctionCode
 from inspect_compile.probe import Probes, argument
@@ -40,8 +41,9 @@ _OURS: Final = __name__.partition(".")[0]
 class _Attempt:
     """An attempt to compile a frame that has not ended yet."""
 
-    def __init__(self, code: FunctionCode, caller: Location | None) -> None:
+    def __init__(self, code: FunctionCode, caller: Location | None, module: str) -> None:
         self.code = code
+        self.module = module
         self.started = AtStart.perf_counter()
         self.graphs = 0
         self.nodes = 0
@@ -92,7 +94,9 @@ def install_frames(probes: Probes) -> None:
                 return
             if getattr(context, "_level", 1) <= 1:
                 _RUNNING.attempts.clear()  # left over from an attempt that was interrupted
-            _RUNNING.attempts.append(_Attempt(_RUNNING.seen, caller))
+            found = _RUNNING.objects.get("self")
+            module = path_of_module(None if found is None else found())
+            _RUNNING.attempts.append(_Attempt(_RUNNING.seen, caller, module))
             objects.compiling(compile_id() or "", _RUNNING.objects)
 
     def ended(metrics: dict[str, Any]) -> None:
@@ -162,6 +166,7 @@ def install_frames(probes: Probes) -> None:
                 seconds=round(AtStart.perf_counter() - attempt.started, 6),
                 reason=reason,
                 caller=attempt.caller,
+                module=attempt.module,
                 guard_seconds=attempt.guard_seconds,
                 failed_at=failed_at,
                 dynamic=attempt.dynamic,

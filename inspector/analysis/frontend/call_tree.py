@@ -21,6 +21,8 @@ class CompileRow(msgspec.Struct, frozen=True, tag_field="fact", tag="compile_row
     function: str
     file: str
     line: int
+    module: str
+    """As of a frame."""
     status: str
     """As of a frame; `no frame`, `not finished`."""
     reason: str
@@ -76,6 +78,7 @@ def _row(run: FrameRun, one: Compile, seconds: float | None) -> CompileRow:
         function=run.function,
         file=run.file,
         line=run.line,
+        module=frame.module if frame is not None else "",
         status=frame.status if frame is not None else "no frame" if run.is_outside else "not finished",
         reason=(frame.reason if frame is not None and frame.reason else "") or run.skip,
         again=one.recompile.failed_guards if one.recompile is not None else (),

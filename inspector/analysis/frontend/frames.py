@@ -21,7 +21,7 @@ from inspect_compile.facts import (
     Skip,
 )
 from inspect_compile.facts.compile_id import compile_order, frame_id
-from inspect_compile.graph import grouped
+from inspect_compile.graph import any_number, grouped
 from inspect_compile.knowledge.frontend.own_code import own_line
 
 _RESUMED = re.compile(r"(?:^|.*\.)torch_dynamo_resume_in_(?P<function>\w+)_at_(?P<line>\d{1,9})$")
@@ -52,6 +52,8 @@ class FrameRun(msgspec.Struct, frozen=True):
     line: int
     depth: int
     """Nesting depth among the frames that triggered it."""
+    modules: tuple[str, ...]
+    """The modules of its compiles, as of a frame, each once; of those in several layers `layers.*.mlp`."""
     caller: Location | None
     """The line of the first call; for the rest of a function after a graph break, the line of the break."""
     compiles: tuple[Compile, ...] = ()
@@ -89,13 +91,18 @@ def frames(dump: Dump) -> list[FrameRun]:
         caller = next((one.frame.caller for one in made if one.frame is not None), None)
         skip = reasons.pop((function, file, line), "")
         is_outside = code is None and not any(one.breaks for one in made) and dump.run.status == "finished"
-        runs.append(FrameRun(function, file, line, 0, caller, tuple(made), skip, is_outside))
+        runs.append(FrameRun(function, file, line, 0, _modules(made), caller, tuple(made), skip, is_outside))
     runs += [
-        FrameRun(skip.function, skip.file, skip.line, 0, skip.caller, (), skip.reason)
+        FrameRun(skip.function, skip.file, skip.line, 0, (), skip.caller, (), skip.reason)
         for skip in skips
         if (skip.function, skip.file, skip.line) in reasons
     ]
     return _nested(runs)
+
+
+def _modules(made: Iterable[Compile]) -> tuple[str, ...]:
+    found = dict.fromkeys(one.frame.module for one in made if one.frame is not None and one.frame.module)
+    return tuple(found) if len(found) < 2 else tuple(dict.fromkeys(map(any_number, found)))
 
 
 def _compiles(dump: Dump) -> dict[str, list[Compile]]:

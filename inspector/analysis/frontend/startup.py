@@ -14,8 +14,9 @@ from inspect_compile.analysis.frontend.times import compile_seconds, covered, pa
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FirstCall, Frame, Imported, Timed
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.graph import file_name, gathered
+from inspect_compile.graph import any_number, file_name, gathered
 from inspect_compile.knowledge.frontend import compile_stages as stages
+from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 
 IMPORTS, DYNAMO, AOT, INDUCTOR, FIRST_CALLS = "imports", "Dynamo", "AOTAutograd", "Inductor", "first calls"
 LANES: Final = (
@@ -76,6 +77,10 @@ class Region(msgspec.Struct, frozen=True, tag_field="fact", tag="region"):
     function: str
     place: str
     """`model.py:12`."""
+    module: str
+    """The modules that it was compiled for: `layers.*.mlp`; empty where it is no method of one, or the outermost."""
+    led_by: str
+    """If it is a library's, the user's own line that led to its first compile, `train.py:12`; else empty."""
     compiles: int
     seconds: float
     """Of all its compiles, of those of their backwards too."""
@@ -142,20 +147,28 @@ def startup(dump: Dump) -> Startup | None:
 def regions(dump: Dump) -> list[Region]:
     """The functions that were compiled, the most expensive first."""
     took = compile_seconds(parts(dump))
-    of = gathered(
-        ((row.function, row.file, row.line), row.graph) for row in dump.rows(Frame) if row.status == "compiled"
-    )
+    of = gathered(((row.function, row.file, row.line), row) for row in dump.rows(Frame) if row.status == "compiled")
     rows = [
         Region(
             function,
             f"{file_name(file)}:{line}",
-            len(ids),
-            math.fsum(took.get(one, 0.0) for one in ids),
-            tuple(sorted(ids, key=compile_order)),
+            ", ".join(dict.fromkeys(any_number(row.module) for row in own if row.module)),
+            own_place(own[0]) if is_library(file) else "",
+            len(own),
+            math.fsum(took.get(row.graph, 0.0) for row in own),
+            tuple(sorted((row.graph for row in own), key=compile_order)),
         )
-        for (function, file, line), ids in of.items()
+        for (function, file, line), own in of.items()
     ]
     return sorted(rows, key=lambda row: (-row.seconds, row.place, row.function))
+
+
+def own_place(frame: Frame) -> str:
+    """`train.py:12`: a frame's line, or, if it is a library's, the user's own that led to it; empty if none did."""
+    if not is_library(frame.file):
+        return f"{file_name(frame.file)}:{frame.line}"
+    own = None if frame.caller is None else own_line(frame.caller)
+    return "" if own is None else f"{file_name(own.file)}:{own.line}"
 
 
 def startup_rows(dump: Dump, found: Startup) -> Iterator[msgspec.Struct]:

@@ -7,7 +7,7 @@ from typing import Literal
 import msgspec
 
 from inspect_compile.analysis.dumps.hooks import hooks
-from inspect_compile.analysis.frontend.startup import startup_rows
+from inspect_compile.analysis.frontend.startup import own_place, startup_rows
 from inspect_compile.analysis.frontend.times import TimerRun, compile_seconds, parts, stage_times
 from inspect_compile.analysis.frontend.whole_start import whole_start, whole_start_rows
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
@@ -24,6 +24,12 @@ class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
     """The compile id, empty for what ran in no compile in particular; the pass, the kernel, the probe."""
     about: str
     """The function of a compile, the stage of a pass; of a kernel `compiled`, or `timed` for autotuning."""
+    module: str
+    """Of a compile, as of its frame: `layers.0.mlp`; else empty."""
+    place: str
+    """Of a compile the user's own line: that of its frame, or, if this is a library's, the one that led to it,
+    `train.py:12`; else empty.
+    """
     count: int
     """Runs of a pass, compiled configurations or timed choices of a kernel, calls of a probe; of a compile 1."""
     seconds: float
@@ -61,11 +67,17 @@ def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
 
 def time_sums(graphs: Graphs, found: Iterable[TimerRun]) -> list[TimeSum]:
     """The sums of each kind, the largest first; `found` are the timers of the compiles that are asked for."""
-    frames = {row.graph: row.function for row in graphs.dump.rows(Frame)}
-    rows = [TimeSum("compile", name, frames.get(name, ""), 1, took) for name, took in compile_seconds(found).items()]
+    frames = {row.graph: row for row in graphs.dump.rows(Frame)}
+    rows = [_of_compile(name, frames.get(name), took) for name, took in compile_seconds(found).items()]
     rows += [*_summed("pass", _passes(graphs)), *_summed("kernel", _kernels(graphs))]
     rows += _summed("probe", ((row.probe, "", row.calls, row.seconds) for row in hooks(graphs.dump)))
     return sorted(rows, key=lambda row: (-row.seconds, row.name, row.about))
+
+
+def _of_compile(name: str, frame: Frame | None, seconds: float) -> TimeSum:
+    if frame is None:
+        return TimeSum("compile", name, "", "", "", 1, seconds)
+    return TimeSum("compile", name, frame.function, frame.module, own_place(frame), 1, seconds)
 
 
 def _summed(kind: Kind, took: Iterable[tuple[str, str, int, float]]) -> list[TimeSum]:
@@ -75,7 +87,7 @@ def _summed(kind: Kind, took: Iterable[tuple[str, str, int, float]]) -> list[Tim
     for name, about, count, seconds in took:
         counts[name, about] += count
         sums[name, about] += seconds
-    return [TimeSum(kind, name, about, counts[name, about], seconds) for (name, about), seconds in sums.items()]
+    return [TimeSum(kind, name, about, "", "", counts[name, about], seconds) for (name, about), seconds in sums.items()]
 
 
 def _passes(graphs: Graphs) -> Iterator[tuple[str, str, int, float]]:

@@ -10,7 +10,15 @@ from inspect_compile.graph import gathered
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Block, heading, styled
-from inspect_compile.tables.text import exception_text, file_name, line_text, number_of, one_line, seconds_text
+from inspect_compile.tables.text import (
+    exception_text,
+    file_name,
+    in_module,
+    line_text,
+    number_of,
+    one_line,
+    seconds_text,
+)
 
 _ROLES: Final = {"failed": "bad", "compiled": "good", "skipped": "warn", "not finished": "warn"}
 _STEP: Final = "  "
@@ -30,10 +38,11 @@ def _name(row: CompileRow) -> str:
     if not row.function:
         return "without a frame"
     place = f"{file_name(row.file)}:{row.line}"
+    module = in_module(row.module)
     rest = resumed(row.function)
     if rest is not None:
-        return f"the rest of {one_line(rest[0])} from {file_name(row.file)}:{rest[1]} on"
-    return f"{one_line(row.function)}  {place}"
+        return f"{module}the rest of {one_line(rest[0])} from {file_name(row.file)}:{rest[1]} on"
+    return f"{module}{one_line(row.function)}  {place}"
 
 
 def _because(row: CompileRow) -> str:

@@ -34,6 +34,7 @@ from inspect_compile.tables.text import (
     code_text,
     exception_text,
     file_name,
+    in_module,
     line_text,
     number_of,
     one_line,
@@ -116,9 +117,10 @@ def _name(run: FrameRun) -> str:
         return "a frame whose compile did not end"
     place = f"{file_name(run.file)}:{run.line}"
     rest = resumed(run.function)
+    module = in_module(*run.modules)
     if rest is not None:
-        return f"the rest of {one_line(rest[0])} from {file_name(run.file)}:{rest[1]} on"
-    return f"{one_line(run.function)}  {place}"
+        return f"{module}the rest of {one_line(rest[0])} from {file_name(run.file)}:{rest[1]} on"
+    return f"{module}{one_line(run.function)}  {place}"
 
 
 def _called(run: FrameRun) -> str:

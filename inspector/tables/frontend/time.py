@@ -67,6 +67,8 @@ SHARE_COLUMNS: Final[tuple[Column[RunLane], ...]] = (
 REGION_COLUMNS: Final[tuple[Column[Region], ...]] = (
     Column("time", lambda row: seconds_text(row.seconds), right=True),
     Column("compiles", lambda row: f"{row.compiles:,}", right=True),
+    Column("module", lambda row: one_line(row.module), stretch=True, least=12, optional=True),
+    Column("led by", lambda row: one_line(row.led_by), optional=True),
     Column("function", lambda row: one_line(row.function), stretch=True, least=12),
     Column("at", lambda row: one_line(row.place), stretch=True, least=12),
     Column("which", lambda row: one_line(" ".join(row.compile_ids[:_FEW])), stretch=True, least=8, drop=1),
@@ -94,6 +96,8 @@ LISTS: Final = (
         (
             _TIME,
             Column("compile", lambda row: row.name or "no compile in particular"),
+            Column("module", lambda row: one_line(row.module), optional=True, stretch=True, least=12),
+            Column("line", lambda row: one_line(row.place), optional=True),
             Column("frame", lambda row: one_line(row.about), stretch=True, least=16),
         ),
     ),

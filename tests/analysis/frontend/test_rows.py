@@ -89,10 +89,10 @@ def test_what_each_compile_pass_and_probe_took(tmp_path: Path) -> None:
     found = {(row.kind, row.name): row for row in time_sums(Graphs(dump, None), parts(dump))}
 
     assert [row.seconds for row in found.values()] == sorted((row.seconds for row in found.values()), reverse=True)
-    assert found["compile", "0/0"] == TimeSum("compile", "0/0", "forward", 1, 10.0)
+    assert found["compile", "0/0"] == TimeSum("compile", "0/0", "forward", "", "net.py:1", 1, 10.0)
     assert found["compile", ""].seconds == 5.0
-    assert found["pass", "outer"] == TimeSum("pass", "outer", "post_grad", 1, 0.25)
-    assert found["pass", "fold"] == TimeSum("pass", "fold", "post_grad", 2, 0.5)
+    assert found["pass", "outer"] == TimeSum("pass", "outer", "post_grad", "", "", 1, 0.25)
+    assert found["pass", "fold"] == TimeSum("pass", "fold", "post_grad", "", "", 2, 0.5)
     probe = found["probe", "lowering.nodes"]
     assert probe.count == 8
     assert probe.seconds == pytest.approx(0.8)

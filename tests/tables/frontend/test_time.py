@@ -66,7 +66,7 @@ def test_the_table_tells_stages_compiles_passes_and_probes(tmp_path: Path, capsy
     rows = [row.split() for row in told.splitlines()]
     for row in (
         ["lowering", "1.5", "s", "13.64", "%", "███", "1"],
-        ["11.0", "s", "0/0", "forward"],
+        ["11.0", "s", "0/0", "net.py:1", "forward"],
         ["0.2", "s", "fold", "post_grad", "1"],
         ["0.7", "s", "lowering.nodes", "7"],
     ):
