@@ -13,7 +13,7 @@ class Entry(NamedTuple):
     """
 
     watches: str
-    """A module of torch, `torch._inductor.graph`."""
+    """A module of torch or of what builds on it, `torch._inductor.graph`."""
     installer: str
     """`module:function`; `function(probes: Probes) -> None` wraps what it watches in that module."""
 
@@ -63,6 +63,8 @@ PROBES: Final[tuple[Entry, ...]] = (
     _entry("torch._functorch.partitioners", "lowering.memory.saved:install"),
     _entry("torch._functorch._aot_autograd.autograd_cache", "lowering.caches.lookups:install_aot"),
     _entry("torch._inductor.codecache", "lowering.caches.lookups:install_fx"),
+    _entry("vllm.compilation.decorators", "lowering.caches.vllm_loads:install"),
+    _entry("vllm.compilation.caching", "lowering.caches.vllm_loads:install_last_step"),
     _entry("torch._inductor.compile_worker.subproc_pool", "lowering.frontend.workers:install"),
     _entry("torch._dynamo.repro.after_aot", "lowering.frontend.debug_files:install_repro"),
     _entry("torch._inductor.debug", "lowering.frontend.debug_files:install"),

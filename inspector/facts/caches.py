@@ -9,20 +9,20 @@ from inspect_compile.facts.frontend import DynamoFact
 
 
 class CacheLookup(DynamoFact, frozen=True, kw_only=True, tag="cache"):
-    """One lookup in torch's FX-graph or AOTAutograd cache.
+    """One lookup in torch's FX-graph or AOTAutograd cache, or in vLLM's of compiled models.
 
     `graph` holds the compile id.
     """
 
     cache: str
-    """`fx_graph`, `aot_autograd`."""
+    """`fx_graph`, `aot_autograd`, `vllm`."""
     outcome: str
     """`hit`, `miss`, `bypass` (torch could not use it), `passed over` (we made it miss, so that there is a lowering to
-    watch).
+    watch), `failed` (what lay there could not be loaded: vLLM compiles the model again).
     """
     reason: str | None = None
-    """Of a `bypass`: torch's; with `--cache auto` when the facts of a `hit` were recorded, and why what was `passed
-    over` or missed could not be served.
+    """Of a `bypass`: torch's; of a `failed` one the exception, where it was seen; with `--cache auto` when the facts of
+    a `hit` were recorded, and why what was `passed over` or missed could not be served.
     """
     stored: bool | None = None
     """Where it was `passed over`: whether something lay under the key, which torch could have taken if its guards hold

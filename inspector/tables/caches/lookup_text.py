@@ -12,6 +12,7 @@ OUTCOMES: Final = {
     "hit": "hit: nothing was lowered, so there is nothing to see of it",
     "miss": "miss",
     "bypass": "bypass: torch could not use the cache",
+    "failed": "failed: what lies there could not be loaded, so the model is compiled again",
 }
 _CACHES: Final = {
     "fx_graph": "FX-graph",
@@ -19,6 +20,7 @@ _CACHES: Final = {
     "cpp": "C++ kernels",
     "triton": "Triton",
     "autotune": "autotuning",
+    "vllm": "vLLM",
 }
 
 
