@@ -64,7 +64,6 @@ PROBES: Final[tuple[Entry, ...]] = (
     _entry("torch._functorch._aot_autograd.autograd_cache", "lowering.caches.lookups:install_aot"),
     _entry("torch._inductor.codecache", "lowering.caches.lookups:install_fx"),
     _entry("vllm.compilation.decorators", "lowering.caches.vllm_loads:install"),
-    _entry("vllm.compilation.caching", "lowering.caches.vllm_loads:install_last_step"),
     _entry("torch._inductor.compile_worker.subproc_pool", "lowering.frontend.workers:install"),
     _entry("torch._dynamo.repro.after_aot", "lowering.frontend.debug_files:install_repro"),
     _entry("torch._inductor.debug", "lowering.frontend.debug_files:install"),

@@ -2,7 +2,9 @@
 alone, and compiles the model again.
 """
 
+import logging
 import os
+import sys
 import threading
 from typing import Any, Final
 
@@ -19,72 +21,57 @@ CACHE: Final = "vllm"
 _LOADS = Name(
     "vllm.compilation.decorators", "_try_load_aot_compiled_fn", "a compiled model is looked up in vLLM's cache"
 )
-_STEPS: Final = (
-    Name("torch.compiler", "load_compiled_function", "it is read: why that failed"),
-    Name("vllm.compilation.decorators", "_verify_source_unchanged", "its sources are compared: which way they differ"),
-)
-_LAST_STEP = Name(
-    "vllm.compilation.caching", "VllmSerializableFunction.finalize_loading", "its graphs are loaded: why that failed"
-)
+_FAILURE: Final = "due to a load failure"
 
 
-class _Loading(threading.local):
-    """Why the loads that go on failed, as far as they did; the innermost last."""
+class _Reason(threading.local):
+    """What vLLM says of a load that failed: it catches the exception, and logs it. A filter of `logging`."""
 
     def __init__(self) -> None:
-        self.reasons: list[str] = []
+        self.text = ""
 
-
-_LOADING = _Loading()
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Lets every record pass."""
+        if isinstance(record.msg, str) and _FAILURE in record.msg and type(record.args) is tuple and record.args:
+            reason = record.args[-1]
+            self.text = reason if type(reason) is str else ""
+        return True
 
 
 def install(probes: Probes) -> None:
-    """Hook the look-up, and what it calls."""
+    """Hook the look-up; while it goes on, what vLLM logs passes by here."""
+    reason = _Reason()
 
     def begins(instance: Any, args: tuple[Any, ...], kwargs: Any) -> None:
-        _LOADING.reasons.append("")
+        reason.text = ""
+        if (logger := _logger()) is not None:
+            logger.addFilter(reason)
 
     def ended(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, result: Any) -> None:
-        reason = _LOADING.reasons.pop() if _LOADING.reasons else ""
-        path = str(argument(args, kwargs, 1, "aot_compilation_path"))
-        if result is not None:
-            outcome, reason = "hit", ""
-        elif os.path.exists(path):
-            outcome = "failed"
-        else:
-            outcome, reason = "miss", ""
-        probes.sink.add(
-            CacheLookup(graph=compile_id() or "", cache=CACHE, outcome=outcome, reason=reason or None, key=_key(path))
-        )
+        if (logger := _logger()) is not None:
+            logger.removeFilter(reason)
+        path, why = str(argument(args, kwargs, 1, "aot_compilation_path")), brief(reason.text)
+        outcome = "hit" if result is not None else "failed" if os.path.exists(path) else "miss"
+        found = why if outcome == "failed" and why else None
+        graph = compile_id() or ""
+        probes.sink.add(CacheLookup(graph=graph, cache=CACHE, outcome=outcome, reason=found, key=_key(path)))
         if outcome == "failed":
-            probes.sink.add(
-                Remark(
-                    kind="missed",
-                    code="cache-not-loaded",
-                    message="vLLM compiles the model again: what lies in its cache could not be loaded"
-                    + (f": {reason}" if reason else "; its log says why"),
-                )
-            )
+            because = f": {why}" if why else "; vLLM logs why, as a warning"
+            message = f"vLLM compiles the model again: what lies in its cache could not be loaded{because}"
+            probes.sink.add(Remark(graph=graph, kind="missed", code="cache-not-loaded", message=message))
 
     def broke(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
-        if _LOADING.reasons:
-            _LOADING.reasons.pop()
+        if (logger := _logger()) is not None:
+            logger.removeFilter(reason)
 
     probes.wrap(PROBE, _LOADS, before=begins, after=ended, failed=broke)
-    for step in _STEPS:
-        probes.wrap(PROBE, step, failed=_failed)
 
 
-def install_last_step(probes: Probes) -> None:
-    """Hook the step that is in another module."""
-    probes.wrap(PROBE, _LAST_STEP, failed=_failed)
-
-
-def _failed(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:
-    if _LOADING.reasons:
-        _LOADING.reasons[-1] = brief(f"{type(error).__name__}: {error}".rstrip(": "))
+def _logger() -> logging.Logger | None:
+    found = getattr(sys.modules.get(_LOADS.module), "logger", None)
+    return found if isinstance(found, logging.Logger) else None
 
 
 def _key(path: str) -> str:
-    """What vLLM makes of all that the model depends on: the folder of the rank's folder."""
+    """What vLLM makes of all that the model depends on: the name of the folder that has one for each rank."""
     return os.path.basename(os.path.dirname(os.path.dirname(path)))
