@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -133,7 +134,7 @@ def _life(rows: list[ProcessLife], gone: float | None, part: ProcessDump | None)
     return Life(
         called if called == FIRST or not name else f"{called}, {name}",
         rows[0].pid if run is None else run.pid,
-        rows[0].parent_pid if run is None else run.parent_pid,
+        (0 if run is None else run.parent_pid) or next((row.parent_pid for row in rows), 0),
         None if part is None else part.dump,
         next((one for one in born if _is_time(one)), None),
         rows[0].started if began is None else began,
@@ -155,8 +156,8 @@ def readiness(dump: Dump) -> tuple[str, float | None]:
 
 
 def uses(life: Life, seen: Iterable[ParentSeen]) -> Iterator[Use]:
-    """The stretches of a process, in order, each divided where one of the processes that it started has looked at it,
-    which is what `seen` has.
+    """The stretches of a process, each divided where one of the processes that it started has looked at it, which is
+    what `seen` has; and behind its last one, as where it was killed before it could tell, what is between two looks.
     """
     looks = sorted(seen, key=lambda look: look.at)
     at = 0
@@ -178,6 +179,9 @@ def uses(life: Life, seen: Iterable[ParentSeen]) -> Iterator[Use]:
             start, main, waits_in = look.at, used, look.waits_in
         yield _use(start, until, whole - main, waits_in)
         end = until
+    for look, later in pairwise(look for look in looks if look.at >= end):
+        if later.main >= look.main:
+            yield _use(look.at, later.at, later.main - look.main, look.waits_in)
 
 
 def taking_down(life: Life, parent: Life | None, siblings: Iterable[Life], waited: Iterable[Use]) -> float | None:

@@ -4,7 +4,7 @@ import heapq
 import math
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -41,7 +41,7 @@ of a run the command itself.
 OWN: Final = "own code"
 """The main thread was on a processor, and at nothing that is in a lane."""
 WAITING: Final = "waiting"
-"""It was on none, and another process was at work."""
+"""It was on none, and one that it had started, or that had started it, was at work."""
 ENDING: Final = "taking down"
 """What a process does behind its last exit handler: torch is unloaded, memory is given back."""
 NOT_KNOWN: Final = "not known"
@@ -72,8 +72,8 @@ class RunProcess(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_pro
 
 
 class RunWait(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_wait"):
-    """Seconds in which a process was on no processor while another one was at work. Each second of it counts once, for
-    a process that it started before any other.
+    """Seconds in which a process was on no processor while another one was at work that it had started, itself or by
+    others, or that had so started it. Each second counts once, for a process that it started itself before others.
     """
 
     process: str
@@ -263,15 +263,23 @@ def _on_the_clock(found: Sequence[Life], compiled: Sequence[list[Bar]], began: f
 
 
 class _Waits:
-    """Who waited for whom: while a process is on no processor, those that are at work, its own children first."""
+    """Who waited for whom: while a process is on no processor, those that are at work and that it started, itself or by
+    others, or that so started it; its own children first.
+    """
 
     def __init__(self, processes: Sequence[_Process]) -> None:
         self._bars: dict[str, list[Bar]] = {}
         self._rows: defaultdict[tuple[str, str, str], float] = defaultdict(float)
         work = {one.name: merged(_spans(one.bars)) for one in processes}
+        parents = {one.life.pid: one.life.parent for one in processes}
+        above = {pid: _above(pid, parents) for pid in parents}
         for one in processes:
             rank = sorted(
-                (other for other in processes if other.name != one.name),
+                (
+                    other
+                    for other in processes
+                    if one.life.pid in above[other.life.pid] or other.life.pid in above[one.life.pid]
+                ),
                 key=lambda other: (other.life.parent != one.life.pid, other.life.pid != one.life.parent),
             )
             spans = [
@@ -296,6 +304,14 @@ class _Waits:
         of = gathered(((a, b), (seconds, waits_in)) for (a, b, waits_in), seconds in self._rows.items())
         for (process, waits_for), own in of.items():
             yield RunWait(process, waits_for, math.fsum(seconds for seconds, _ in own), max(own)[1])
+
+
+def _above(pid: int, parents: Mapping[int, int]) -> set[int]:
+    """The processes that led to one."""
+    found: set[int] = set()
+    while (pid := parents.get(pid, 0)) and pid not in found:
+        found.add(pid)
+    return found
 
 
 def _waiting(name: str, waits_in: str) -> str:

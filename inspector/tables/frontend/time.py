@@ -1,5 +1,6 @@
 """Where compile time went: by stage, compile, pass, kernel and probe."""
 
+import math
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
@@ -170,7 +171,11 @@ def _whole(request: Request, found: WholeStart) -> list[Block]:
     most = None if few is None else max(few - 1, 0)
     waits = [row for row in found.waits if row.seconds >= _WORTH]
     waiting = [limited(WAIT_COLUMNS, waits, few, request.every("time"), title=heading("who waited for whom", ""))]
-    return [processes, *(waiting if waits else ()), Table(SHARE_COLUMNS, [*shown[:most], rest], title=head)]
+    few_rows, more_rows = (shown, []) if most is None else (shown[:most], shown[most:])
+    if more_rows:
+        seconds, share = (math.fsum(getattr(row, field) for row in more_rows) for field in ("seconds", "share"))
+        few_rows = [*few_rows, RunLane(f"{len(more_rows)} more", "", seconds, share)]
+    return [processes, *(waiting if waits else ()), Table(SHARE_COLUMNS, [*few_rows, rest], title=head)]
 
 
 def _until(found: WholeStart) -> str:

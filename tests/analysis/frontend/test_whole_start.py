@@ -221,6 +221,19 @@ def test_a_process_on_its_own_says_what_has_no_name(tmp_path: Path, capsys: pyte
     assert "not known 3.0 s" in shown
 
 
+def test_a_process_that_was_killed_is_known_by_those_that_it_started(tmp_path: Path) -> None:
+    """It told no more once it had started its worker, which saw it do nothing from then on until its own end."""
+    engine = ProcessLife(pid=5, born=BEGAN, started=BEGAN + 1.0, last=BEGAN + 2.0, name="EngineCore")
+    worker = life(7, 2.0, 10.0, parent_pid=5, parent=(look(2.5, 1.0, "ep_poll"), look(10.0, 2.5)))
+    recorded(tmp_path / "process_7", timed("entire_frame_compile", 3.0, 7.0), second=2, born=2.0, pid=7, seconds=8.0)
+    recorded(tmp_path, engine, worker, second=0)
+    found = whole_start(Dump(tmp_path))
+    assert found is not None
+    assert [(row.process, row.waits_for, round(row.seconds, 6), row.waits_in) for row in found.waits] == [
+        ("process 5, EngineCore", "process 7", 5.5, "ep_poll")
+    ]
+
+
 def test_lives_that_cannot_be_true(tmp_path: Path) -> None:
     """Times of another clock, and looks at another process that had the number."""
     odd = ProcessLife(
