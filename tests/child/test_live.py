@@ -142,6 +142,13 @@ def test_both_caches_of_a_graph_miss_as_one() -> None:
     ]
 
 
+def test_a_stored_model_that_could_not_be_loaded() -> None:
+    failed = CacheLookup(graph="", cache="vllm", outcome="failed", reason="Compile cache file corrupted.", key="cafe")
+    assert lines(failed) == [
+        "inspect-compile: cache miss, vllm: what lies there could not be loaded: Compile cache file corrupted."
+    ]
+
+
 def test_a_kernel_of_the_program_that_is_built_in_a_call() -> None:
     def build(arguments: str, graph: str = "") -> KernelLookup:
         return KernelLookup(

@@ -178,6 +178,10 @@ class Watched:
         return Event(event="recompile", compile_id=row.graph, name=row.function, place=place, why=why, where=where)
 
     def _looked_up(self, row: CacheLookup) -> Iterator[Event]:
+        if row.outcome == "failed":
+            why = f"what lies there could not be loaded{f': {row.reason}' if row.reason else ''}"
+            yield Event(event="cache miss", compile_id=row.graph, name=row.cache, place="", why=(why,))
+            return
         missed = row.outcome == "miss" or (row.outcome == "passed over" and row.stored is False)
         if missed and row.cache == _GRAPHS:
             _bound(self._missed)[row.graph] = row
