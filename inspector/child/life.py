@@ -95,15 +95,17 @@ def append(path: str, row: "dict[str, object]") -> None:
         AtStart.close(file)
 
 
-def of_stretch(before: "Taken", after: "Taken") -> "dict[str, float]":
+def of_stretch(before: "Taken", after: "Taken") -> "dict[str, float | None]":
     """The fields of a stretch."""
-    start, main, children = before
+    start, main, children, queued = before
+    is_queue_known = queued is not None and after[3] is not None
     return {
         "start": start,
         "seconds": round(after[0] - start, 6),
         "before": round(main, 6),
         "main": round(max(after[1] - main, 0.0), 6),
         "children": round(max(after[2] - children, 0.0), 6),
+        "queued": round(max((after[3] or 0.0) - (queued or 0.0), 0.0), 6) if is_queue_known else None,
     }
 
 

@@ -381,16 +381,7 @@ class Session:
             self.recorder.add(Imported(module=module, start=start, seconds=round(seconds, 6)))
         if self.stretches is not None:
             for before, after in self.stretches.taken():
-                row = of_stretch(before, after)
-                self.recorder.add(
-                    Stretch(
-                        start=row["start"],
-                        seconds=row["seconds"],
-                        before=row["before"],
-                        main=row["main"],
-                        children=row["children"],
-                    )
-                )
+                self.recorder.add(msgspec.convert(of_stretch(before, after), Stretch))
 
     def _claim_top(self, pid: int, words: tuple[str, ...]) -> None:
         """Make the record of a run whose first process has recorded nothing so far, and perhaps never will."""
@@ -414,6 +405,7 @@ class Session:
 
     def note_stretches(self, stretches: Stretches) -> None:
         """Record when nothing that is watched happens in this process."""
+        stretches.looks_at_queue = True
         self.stretches, self.recorder.touch = stretches, stretches.touch
 
     def tell(self, live: Live | None) -> None:

@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    Taken = tuple[float, float, float]
+    Taken = tuple[float, float, float, float | None]
     """When, in seconds since the epoch, and the processor time used so far: by the main thread, and by processes that
-    this one has waited for.
+    this one has waited for; and how long the main thread has been ready to run and had no processor, None if not known.
     """
 
 LONG = 0.1
@@ -34,6 +34,10 @@ class Stretches:
     def __init__(self) -> None:
         self.found: list[tuple[Taken, Taken]] = []
         """Those that were not written yet: its beginning and its end."""
+        self.looks_at_queue = False
+        """Is the file of the system read that tells how long the main thread has waited for a processor? For 0.02 ms,
+        and the program can hear of it (`sys.addaudithook`): only where facts are written to files, too.
+        """
         self.touch = self._toucher()
         """To be called where something watched begins or ends."""
 
@@ -59,7 +63,8 @@ class Stretches:
                     pid, clock, last = pid_now(), _clock_of_main(), None
                     found.clear()
                 children = of_children()
-                taken = at, of_thread(clock), children[2] + children[3]
+                queued = _queued() if self.looks_at_queue else None
+                taken = at, of_thread(clock), children[2] + children[3], queued
                 if last is not None and at - last[0] >= LONG and len(found) < _MOST:
                     found.append((last, taken))
                 last = taken
@@ -69,6 +74,19 @@ class Stretches:
         # As a frame of the import system it is passed over by what looks at each function that runs.
         touch.__code__ = touch.__code__.replace(co_filename=IMPORT_SYSTEM)
         return touch
+
+
+def _queued() -> float | None:
+    """Seconds in which the main thread was ready to run and had no processor; None where Linux does not say."""
+    try:
+        file = AtStart.open_descriptor("/proc/self/schedstat", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        ran, queued, _ = os.read(file, 100).split()
+    finally:
+        AtStart.close(file)
+    return int(queued) / 1e9 if int(ran) else None
 
 
 def _clock_of_main() -> int:

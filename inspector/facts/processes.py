@@ -29,6 +29,10 @@ class Stretch(Fact, frozen=True, kw_only=True, tag="stretch"):
     """Processor time of the processes that it started and that ended meanwhile, and of theirs, to 0.01 s: of their
     whole lives.
     """
+    queued: float | None = None
+    """Seconds in which the main thread was ready to run, and had no processor: others had them. None where Linux does
+    not say, and before torch's compiler was loaded.
+    """
 
 
 class ImportSpan(msgspec.Struct, frozen=True):
@@ -55,6 +59,8 @@ class StretchSpan(msgspec.Struct, frozen=True):
     """Processor time of the main thread in it, in seconds."""
     children: float
     """Processor time of the processes that it started and that ended meanwhile, in seconds."""
+    queued: float | None = None
+    """Seconds in which its main thread had no processor though it was ready to run; None if that is not known."""
 
 
 class ParentSeen(msgspec.Struct, frozen=True):

@@ -84,13 +84,16 @@ class Use(msgspec.Struct, frozen=True):
     end: float
     main: float
     """Of the main thread, as a share of the time, between 0 and 1."""
+    queued: float
+    """The share of the time in which that was ready to run and had no processor; 0 where that is not known, too."""
     waits_in: str
     """The function of the kernel that it was seen to wait in at the beginning; empty if nobody saw that."""
 
     @property
     def idle(self) -> "Use":
         """The part in which the main thread was on no processor. Where in it that was is not known: before the rest."""
-        return msgspec.structs.replace(self, end=self.end - (self.end - self.start) * self.main, main=0.0)
+        end = self.end - (self.end - self.start) * min(self.main + self.queued, 1.0)
+        return msgspec.structs.replace(self, end=end, main=0.0, queued=0.0)
 
 
 def lives(dump: Dump) -> list[Life]:
@@ -175,13 +178,13 @@ def uses(life: Life, seen: Iterable[ParentSeen]) -> Iterator[Use]:
             used = min(max(look.main, main), whole)
             if abs(used - look.main) > _SLACK:  # not this thread's clock: another process had that number
                 continue
-            yield _use(start, look.at, used - main, waits_in)
+            yield _use(start, look.at, used - main, _queued_share(stretch), waits_in)
             start, main, waits_in = look.at, used, look.waits_in
-        yield _use(start, until, whole - main, waits_in)
+        yield _use(start, until, whole - main, _queued_share(stretch), waits_in)
         end = until
     for look, later in pairwise(look for look in looks if look.at >= end):
         if later.main >= look.main:
-            yield _use(look.at, later.at, later.main - look.main, look.waits_in)
+            yield _use(look.at, later.at, later.main - look.main, 0.0, look.waits_in)
 
 
 def taking_down(life: Life, parent: Life | None, siblings: Iterable[Life], waited: Iterable[Use]) -> float | None:
@@ -217,8 +220,16 @@ def children_of(found: Iterable[Life]) -> Mapping[int, list[Life]]:
     return gathered((life.parent, life) for life in found if life.parent)
 
 
-def _use(start: float, end: float, main: float, waits_in: str) -> Use:
-    return Use(start, end, min(max(main / (end - start), 0.0), 1.0) if end > start else 0.0, waits_in)
+def _use(start: float, end: float, main: float, queued: float, waits_in: str) -> Use:
+    """`queued` is the share of what is left by `main`."""
+    share = min(max(main / (end - start), 0.0), 1.0) if end > start else 0.0
+    return Use(start, end, share, queued * (1.0 - share), waits_in)
+
+
+def _queued_share(stretch: StretchSpan | Stretch) -> float:
+    """Of the time in which its main thread was on no processor, the share in which it was ready to run."""
+    idle = stretch.seconds - stretch.main
+    return min((stretch.queued or 0.0) / idle, 1.0) if idle > 0 else 0.0
 
 
 def _is_time(value: float) -> bool:
@@ -231,4 +242,6 @@ def _is_span(start: float, seconds: float) -> bool:
 
 
 def _is_stretch(row: StretchSpan | Stretch) -> bool:
-    return _is_span(row.start, row.seconds) and all(map(_is_time, (row.before, row.main, row.children)))
+    return _is_span(row.start, row.seconds) and all(
+        map(_is_time, (row.before, row.main, row.children, row.queued or 0.0))
+    )

@@ -40,13 +40,15 @@ of a run the command itself.
 """
 OWN: Final = "own code"
 """The main thread was on a processor, and at nothing that is in a lane."""
+QUEUED: Final = "no processor"
+"""It was ready to run, and others had the processors."""
 WAITING: Final = "waiting"
 """It was on none, and one that it had started, or that had started it, was at work."""
 ENDING: Final = "taking down"
 """What a process does behind its last exit handler: torch is unloaded, memory is given back."""
 NOT_KNOWN: Final = "not known"
-_ALL_LANES: Final = (STARTING, *LANES, OWN, WAITING, ENDING)
-_ORDER: Final = (*LANES[1:], IMPORTS, STARTING, ENDING, OWN)
+_ALL_LANES: Final = (STARTING, *LANES, OWN, QUEUED, WAITING, ENDING)
+_ORDER: Final = (*LANES[1:], IMPORTS, STARTING, ENDING, OWN, QUEUED)
 """Which lane names a second in which several processes are at work: compiles before imports, these before own code."""
 
 Span = tuple[float, float]
@@ -65,6 +67,8 @@ class RunProcess(msgspec.Struct, frozen=True, tag_field="fact", tag="startup_pro
     """Seconds from `start` to its end, or to that of the whole start, in which it was at something in a lane."""
     own: float
     """Of the others, those in which its main thread was on a processor: the program's own code."""
+    queued: float
+    """Of the others, those in which it was ready to run and had no processor; as far as Linux says."""
     meanwhile: float
     """Of the others, those in which another process was at work: it waited, or nothing is known of it."""
     not_known: float
@@ -253,9 +257,13 @@ def _on_the_clock(found: Sequence[Life], compiled: Sequence[list[Bar]], began: f
         idle: list[tuple[float, float, str]] = []
         for use in used[life.pid]:
             for a, b in without((use.start - began, min(use.end - began, seconds)), taken):
-                at = b - (b - a) * use.main  # where in it the process was at work is not known: at the end
-                if at > a:
-                    idle.append((a, at, use.waits_in))
+                # Where in it the process was at work is not known: at the end.
+                at = b - (b - a) * use.main
+                ready = max(at - (b - a) * use.queued, a)
+                if ready > a:
+                    idle.append((a, ready, use.waits_in))
+                if at > ready:
+                    own.append(Bar(QUEUED, 0, "", QUEUED, ready, at - ready, life.name))
                 if b > at:
                     own.append(Bar(OWN, 0, "", OWN, at, b - at, life.name))
         processes.append(_Process(life, life.start - began, [*bars, *own], idle, end))
@@ -333,13 +341,18 @@ def _within(span: Span, spans: Sequence[Span]) -> Iterator[Span]:
 
 
 def _row(one: _Process, work: Sequence[Span], seconds: float) -> RunProcess:
-    spans, in_lanes = _spans(one.bars), _spans(bar for bar in one.bars if bar.lane != OWN)
-    last = max((bar.start + bar.seconds for bar in one.bars if bar.lane not in (OWN, ENDING)), default=one.start)
+    spans = _spans(one.bars)
+    in_lanes = _spans(bar for bar in one.bars if bar.lane not in (OWN, QUEUED))
+    own = math.fsum(bar.seconds for bar in one.bars if bar.lane == OWN)
+    last = max(
+        (bar.start + bar.seconds for bar in one.bars if bar.lane not in (OWN, QUEUED, ENDING)), default=one.start
+    )
     until = max(seconds if one.end is None else min(one.end, seconds), last)
     named, at_work = covered(in_lanes), covered(spans)
     meanwhile = max(covered([*spans, *_within((one.start, until), work)]) - at_work, 0.0)
     not_known = max(until - one.start - at_work - meanwhile, 0.0)
-    return RunProcess(one.name, one.start, last, named, at_work - named, meanwhile, not_known)
+    queued = max(at_work - named - own, 0.0)
+    return RunProcess(one.name, one.start, last, named, own, queued, meanwhile, not_known)
 
 
 def _shares(processes: Sequence[_Process], whole: float) -> Iterator[RunLane]:

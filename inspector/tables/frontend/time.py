@@ -49,6 +49,7 @@ PROCESS_COLUMNS: Final[tuple[Column[RunProcess], ...]] = (
     Column("to", lambda row: seconds_text(row.last), right=True),
     Column("in lanes", lambda row: seconds_text(row.named), right=True),
     Column("own code", lambda row: seconds_text(row.own), right=True),
+    Column("no processor", lambda row: seconds_text(row.queued) if row.queued else "", right=True, optional=True),
     Column("others worked", lambda row: seconds_text(row.meanwhile), right=True),
     Column("not known", lambda row: seconds_text(row.not_known), right=True),
 )

@@ -12,6 +12,7 @@ from inspect_compile.analysis.frontend.whole_start import (
     ENDING,
     NOT_KNOWN,
     OWN,
+    QUEUED,
     STARTING,
     WholeStart,
     start_of_run,
@@ -219,6 +220,20 @@ def test_a_process_on_its_own_says_what_has_no_name(tmp_path: Path, capsys: pyte
     assert "from the start of the process 10.0 s, 70.00 % have a name" in shown
     assert "own code 6.0 s 7.0 s 1.0 s" in shown
     assert "not known 3.0 s" in shown
+
+
+def test_a_process_that_had_no_processor(tmp_path: Path) -> None:
+    """Of 4 s it worked for 1 s, and was ready to run for 2 s more."""
+    stretch = Stretch(start=BEGAN + 3.0, seconds=4.0, before=2.0, main=1.0, queued=2.0)
+    recorded(
+        tmp_path, imported("torch", 1.0, 2.0), stretch, timed("entire_frame_compile", 7.0, 3.0), second=1, born=0.0
+    )
+    found = whole_start(Dump(tmp_path))
+    assert found is not None
+    named = shares(found)
+    assert [named[lane, "first process"] for lane in (OWN, QUEUED)] == [1.0, 2.0]
+    assert named[NOT_KNOWN, ""] == 1.0
+    assert [round(one, 6) for one in (found.processes[0].own, found.processes[0].queued)] == [1.0, 2.0]
 
 
 def test_a_process_that_was_killed_is_known_by_those_that_it_started(tmp_path: Path) -> None:
