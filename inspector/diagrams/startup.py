@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from inspect_compile.analysis.frontend.startup import AOT, DYNAMO, FIRST_CALLS, IMPORTS, INDUCTOR, Bar, Startup
+from inspect_compile.analysis.frontend.whole_start import ENDING, OWN, QUEUED, WAITING
 from inspect_compile.diagrams.bars import BAR, COLOURS, OTHERS, SHORTEST, WIDTH, bar, ticks, wide_enough
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text
@@ -29,6 +30,10 @@ _COLOUR_OF: Final = {
     stages.TUNING: COLOURS[stages.TUNING],
     FIRST_CALLS: ("#cfeaec", "#1d6b73"),
     stages.CAPTURE: COLOURS[stages.CAPTURE],
+    OWN: ("#e6dcf7", "#54358a"),
+    QUEUED: ("#fbe3c4", "#8f5f14"),
+    WAITING: ("#f1f3f5", "#8a949d"),
+    ENDING: ("#e4e8ea", "#56646c"),
 }
 
 
@@ -49,8 +54,9 @@ def startup_svg(found: Startup, title: str) -> str:
             height += BAR
         tops[name] = height
         height += BAR * max(len(own), 1) + 8
-    until = "until it was ready" if found.is_ready else "to the last compile or first call"
-    note = f"{seconds_text(whole)} from the start of the process {until}; {seconds_text(found.elsewhere)} in no lane"
+    took = seconds_text(whole)
+    until = f"ready after {took}" if found.is_ready else f"{took} from the start of the process"
+    note = f"{until}; {seconds_text(found.elsewhere)} in none of the lanes"
     body = [
         text(16, 24, title, size=15, weight="bold"),
         text(16, 42, note, fill=FAINT),

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.launch.program import NOT_STARTED, PtyProgram
+from inspect_compile.launch.ready import Spotter
 
 # Python 3.12 warns of any fork beside threads; only here do threads of an earlier program live on.
 pytestmark = pytest.mark.filterwarnings("ignore:.*forkpty:DeprecationWarning")
@@ -52,6 +53,16 @@ def test_what_it_prints_is_kept(start: Start, tmp_path: Path) -> None:
     assert program.output(0) == b"out\r\nerr\r\n" == (tmp_path / "script.log").read_bytes()
     assert program.output(5) == b"err\r\n"
     assert program.output(99) == b""
+
+
+def test_what_it_prints_is_looked_through(tmp_path: Path) -> None:
+    moments: list[float] = []
+    argv = [sys.executable, "-c", "print('starting'); print('READY')"]
+    spotter, log = Spotter("READY", moments.append), tmp_path / "script.log"
+    program = PtyProgram(sys.executable, argv, lambda pid: dict(os.environ), log, rows=30, columns=90, spotter=spotter)
+    assert ended(program) == 0
+    assert program.end() == 0
+    assert len(moments) == 1
 
 
 def test_it_has_a_terminal_of_the_size_that_was_asked_for(start: Start) -> None:
