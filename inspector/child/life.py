@@ -158,7 +158,8 @@ def _name(words: "list[str]") -> str:
         if word in ("-W", "-X"):
             continue
         if not word.startswith("-") and words[at - 1] not in ("-W", "-X"):
-            return _printable(os.path.basename(word))
+            folder, file = os.path.split(word)
+            return _printable(os.path.basename(folder) if file == "__main__.py" else file)
     return ""
 
 

@@ -119,6 +119,7 @@ def test_the_file_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     ("words", "name"),
     [
         (["python", "-u", "a/serve.py", "--token", "x"], "serve.py"),
+        (["python", "/a/torch/_inductor/compile_worker/__main__.py", "--pickler=x"], "compile_worker"),
         (["python", "-X", "dev", "-m", "pkg.main", "x"], "-m pkg.main"),
         (["python", "-c", "print('x')"], "-c"),
         (["python", "-c", "from multiprocessing.spawn import spawn_main; spawn_main()"], "multiprocessing, spawned"),
