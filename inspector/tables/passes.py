@@ -90,9 +90,18 @@ def _stage(request: Request, graph: Graph, stage: StageRun) -> Table[PassRow]:
     return Table(COLUMNS, stage.changed, title=head, notes=notes)
 
 
+_CUSTOM: Final = "_custom_"
+"""In the names of torch's settings that hold a pass of the program's own, as `post_grad_custom_post_pass`."""
+
+
 def _folded(stage: StageRun) -> list[StyledLine]:
     notes: list[StyledLine] = []
     idle = stage.folded
+    names = {run.index: run.name for run in stage.runs}
+    of_program = [run.name for run in idle if run.parent is not None and _CUSTOM in names.get(run.parent, "")]
+    if of_program:
+        words = f"passes of the program's own that changed nothing: {', '.join(of_program)}"
+        notes.append(styled(one_line(words), "warn"))
     if idle:
         places = {run.index for run in idle}
         outer = [run for run in idle if run.parent not in places]
