@@ -167,9 +167,8 @@ def _name_in_multiprocessing() -> str:
     """The name that the parent gave a process of multiprocessing's; empty for any other."""
     module = sys.modules.get("multiprocessing.process")
     try:
-        if module is None or module.parent_process() is None:
-            return ""
-        return _printable(module.current_process().name)
+        name = "" if module is None else module.current_process().name
+        return "" if name == _MAIN else _printable(name)
     except Exception:  # it is not loaded completely, or a module of the program's with that name
         return ""
 
@@ -179,6 +178,8 @@ def _printable(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
+_MAIN = "MainProcess"
+"""The name in multiprocessing of a process that it has not started."""
 _OF_PYTHON = (
     ("from multiprocessing.spawn import", "multiprocessing, spawned"),
     ("from multiprocessing.forkserver import", "multiprocessing, fork server"),

@@ -133,12 +133,14 @@ def test_the_name_of_a_process_has_no_arguments(words: list[str], name: str) -> 
 
 def test_a_process_of_multiprocessing_has_its_name(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(
-        "import multiprocessing\nif __name__ == '__main__':\n"
+        "import multiprocessing\nimport torch\nif __name__ == '__main__':\n"
         "    worker = multiprocessing.get_context('spawn').Process(target=print, name='EngineCore')\n"
         "    worker.start()\n    worker.join()\n"
     )
     assert inspected(["script.py"], tmp_path).returncode == 0
-    assert {"script.py", "EngineCore"} <= lives(tmp_path / "dump").keys()
+    names = lives(tmp_path / "dump").keys()
+    assert {"script.py", "EngineCore"} <= names
+    assert "multiprocessing, spawned" not in names
 
 
 def test_a_process_that_is_the_run_itself_sees_no_parent(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def _life(rows: list[ProcessLife], gone: float | None, part: ProcessDump | None)
     rows = sorted(rows, key=lambda row: row.last)
     run = None if part is None else part.dump.run
     began = None if part is None else process_start(part.dump)
-    name = next((row.name for row in rows if row.name), "")
+    name = next((row.name for row in reversed(rows) if row.name), "")
     if part is None:
         called = f"process {rows[0].pid}"
         spans: Iterable[ImportSpan | Imported] = (span for row in rows for span in row.imports)
