@@ -35,12 +35,19 @@ class Life:
         """When it last told."""
         self._imports = 0
         """How many of those that the process keeps were told."""
+        self._started_by = os.getppid()
+        """Another one takes its place where that is gone."""
         self._parent: list[dict[str, object]] = []
 
     def sees_parent(self) -> None:
         """Look what the process that started this one has used so far, and what it waits in."""
-        if self._process.pid != self._process.setting.pid and sys.platform == "linux":
-            self._parent.append(_of_process(os.getppid()))
+        parent = os.getppid()
+        if self._process.pid == self._process.setting.pid or parent != self._started_by or sys.platform != "linux":
+            return
+        try:
+            self._parent.append(_of_process(parent))
+        except (OSError, ValueError, IndexError):  # it is gone, or the system hides it
+            return
 
     def tell(self, *, is_last: bool = False) -> None:
         """Append a line. A process that was forked, or that works for another one of ours, tells none."""
@@ -60,7 +67,7 @@ class Life:
         row = {
             "fact": "process_life",
             "pid": process.pid,
-            "parent_pid": os.getppid(),
+            "parent_pid": self._started_by,
             "name": _name_in_multiprocessing() or _name(sys.orig_argv),
             "born": born(),
             "started": process.time,
@@ -120,7 +127,7 @@ def born() -> float | None:
 
 
 def _of_process(pid: int) -> "dict[str, object]":
-    """What that process has used so far; raises OSError if it is gone."""
+    """What that process has used so far; raises OSError where the system does not say."""
     tick = os.sysconf("SC_CLK_TCK")
     main = _stat(f"/proc/{pid}/task/{pid}/stat")
     try:

@@ -71,6 +71,36 @@ def test_a_process_that_compiles_nothing(tmp_path: Path) -> None:
     assert Dump(tmp_path / "dump").other_processes == ()
 
 
+ORPHAN = """
+import os, sys, time
+print("started", flush=True)
+while os.getppid() == int(sys.argv[1]):
+    time.sleep(0.01)
+"""
+LEAVES_AN_ORPHAN = """
+import os, subprocess, sys
+read, write = os.pipe()
+if os.fork() == 0:
+    subprocess.Popen([sys.executable, "orphan.py", str(os.getpid())], stdout=write)
+    os.read(read, 8)
+    os._exit(0)
+os.close(write)
+os.wait()
+while os.read(read, 8):
+    pass
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells what the parent does")
+def test_a_process_whose_parent_is_gone_sees_no_other(tmp_path: Path) -> None:
+    (tmp_path / "orphan.py").write_text(ORPHAN)
+    (tmp_path / "script.py").write_text(LEAVES_AN_ORPHAN)
+    assert inspected(["script.py"], tmp_path).returncode == 0
+    (orphan,) = lives(tmp_path / "dump")["orphan.py"]
+    assert orphan.is_last
+    assert len(orphan.parent) == 1
+
+
 def test_a_fork_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(FORKS)
     assert inspected(["script.py"], tmp_path).returncode == 0
