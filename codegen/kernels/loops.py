@@ -30,7 +30,7 @@ def install(probes: Probes) -> None:
     """torch's kernel → why nothing of it is vectorized."""
 
     def begun(kernel: Any, args: Any, kwargs: Any) -> None:
-        _OPEN.why = "" if kernel.picked_vec_isa else "this machine has no vector instructions that torch uses"
+        _OPEN.why = "" if kernel.picked_vec_isa else "this machine has no vector instructions that torch supports"
         if kernel.picked_vec_isa:
             _OPEN.why = "it has no loop"
 
@@ -109,7 +109,7 @@ def _why(stats: Any) -> str:
     apart = sum(getattr(stats, "non_contig_indexing_op_counter", {}).values())
     operations = sum(getattr(stats, "op_counter", {}).values())
     if apart:
-        return f"{apart} of its {operations} operations read or write what is not next to each other"
+        return f"{apart} of its {operations} operations access elements that are not contiguous"
     if operations:
         return "its innermost loop is too short"
-    return "it has a type that torch does not vectorize, or no loop along which its accesses are next to each other"
+    return "it has a dtype that torch does not vectorize, or no loop with contiguous accesses"

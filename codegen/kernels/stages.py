@@ -146,7 +146,7 @@ def _stages(autotuner: Any, result: Any, wanted: tuple[str, ...] = STAGES) -> tu
         return {name: kept[name] for name in wanted if name in kept}, ""
     folder, key = torch_object(names.TRITON_CACHE), torch_object(names.TRITON_CACHE_KEY)
     if folder is None or key is None or not getattr(kernel, "hash", None):
-        return {}, "torch kept nothing of this kernel but its launcher"
+        return {}, "torch kept only the launcher of this kernel"
     where = os.path.join(folder(autotuner.triton_meta.get("device", 0)), key(kernel.hash))
     found: dict[str, str | bytes] = {}
     for name in wanted:

@@ -219,5 +219,5 @@ def probed_kernel(function: Any, bodies: Lines) -> ProbedKernel | str:
         return "it is not known which operation each of its statements was generated for"
     found = probed(source.text)
     if found is None or not any(point.kind == "store" for point in found.points):
-        return "its source is not in the form that is understood"
+        return "its source is in a form that cannot be read"
     return ProbedKernel(found, load((*source.argtypes, "double*", "int64_t"), found.text), bodies)

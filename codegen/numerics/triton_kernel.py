@@ -161,7 +161,7 @@ def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel 
     found = probed_triton(source)
     around = _around(generated, found.name) if found is not None else None
     if found is None or around is None:
-        return "its source is not in the form that is understood"
+        return "its source is in a form that cannot be read"
     found.points = [point._replace(line=point.line + around.lines) for point in found.points]
     launchers = getattr(function, "launchers", None)
     config = getattr(launchers[0], "config", None) if launchers else None

@@ -247,12 +247,12 @@ def _code(module: Any, calls: Calls | None) -> Code:
     path = str(getattr(module, "__file__", None) or "")
     if calls is None or not path.endswith(".py"):
         return Code(
-            module, call, "the generated code is no Python" if calls is not None else "its launches are unknown"
+            module, call, "the generated code is not Python" if calls is not None else "its launches are unknown"
         )
     source = Path(path).read_text(encoding="utf-8")
     found = places(calls.text, source, {line: kernel for _, kernel, line, _ in calls.launches})
     if found is None:
-        return Code(module, call, "the loaded code is another one than torch generated")
+        return Code(module, call, "the loaded code is not the code that torch generated")
     code = Code(module, call)
     code.read(source, path, calls, found)
     return code

@@ -163,7 +163,7 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
     """Put timers into the module; returns what could not be timed, and why."""
     path = getattr(module, "__file__", None)
     if not path or not str(path).endswith(".py"):
-        return "the generated code is no Python"
+        return "the generated code is not Python"
     source = Path(path).read_text(encoding="utf-8")
     before, is_there, _ = source.partition(calls.text)
     if not is_there:

@@ -99,7 +99,7 @@ class StepProfile:
         if self._state == _DONE:
             return
         self._tries += self._state != _WARMING
-        self._abandon("the program goes on compiling" if self._tries > _TRIES else "")
+        self._abandon("the program continues to compile" if self._tries > _TRIES else "")
 
     def profiled(self) -> None:
         """The program begins to profile itself."""

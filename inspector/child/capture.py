@@ -224,7 +224,7 @@ def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
         return None
     if tally.failure is None and compiled_before and not tally.facts[Frame]:
         return (
-            "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
+            "inspect_compile.capture saw nothing: everything in it had been compiled before;"
             " capture(recompile=True) compiles it again"
         )
     return f"inspect_compile.capture saw nothing: {exit_summary.why_nothing(tally, saw_torch='torch' in sys.modules)}"

@@ -49,16 +49,16 @@ def compose(
         told_parts = " and ".join(counted(count, noun) for count, noun in parts if count)
         seen += [f"{told_parts} that compiled"] if told_parts else []
         seen += [f"what was compiled for {' and '.join(targets)}"] if targets else []
-        lines = [f"{', '.join(seen)} in {dump}; look with: inspect-compile show {name}"]
+        lines = [f"{', '.join(seen)} in {dump}; see: inspect-compile show {name}"]
         lines += [line for line in (trouble, failure) if line is not None][:1]
         if refused and targets:
             lines.append(in_one_line(nothing.why_nothing(Seen(refused=tuple(refused)))))
-        lines += [*omitted[:OMITTED], *([f"and more of that kind: {name}"] if len(omitted) > OMITTED else [])]
+        lines += [*omitted[:OMITTED], *([f"and more like it: {name}"] if len(omitted) > OMITTED else [])]
     else:
         lines = [
-            f"nothing to see: {why_nothing(tally, saw_torch=saw_torch, is_unwatched=is_unwatched, refused=refused)}",
+            f"nothing to show: {why_nothing(tally, saw_torch=saw_torch, is_unwatched=is_unwatched, refused=refused)}",
             *omitted[:OMITTED],
-            trouble or f"what there is to know is in {dump}",
+            trouble or f"recorded in {dump}",
         ]
     lines += [looks] if looks is not None else []
     return [f"inspect-compile: {line}" for line in lines]

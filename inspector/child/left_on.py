@@ -113,10 +113,10 @@ def new_setting(
     if live not in ("", *LIVE.values()):
         raise ValueError(f"LIVE={live}: there are {', '.join(LIVE.values())}")
     if type(keep) is not int or keep < 1:
-        raise ValueError(f"KEEP={keep} is no number of recompiles; write 1, 2, …")
+        raise ValueError(f"KEEP={keep} is not a number of recompiles; write 1, 2, …")
     size = max_bytes if type(max_bytes) is int else bytes_of(str(max_bytes))
     if size is None or size < 1:
-        raise ValueError(f"MAX_DUMP={max_bytes} is no size; write 500MB, 2GB, …")
+        raise ValueError(f"MAX_DUMP={max_bytes} is not a size; write 500MB, 2GB, …")
     try:
         here = os.getcwd()
     except OSError:  # it has been removed

@@ -135,7 +135,7 @@ class Recorder(Writer):
         if not self.is_full or self._bytes_limit is None:
             return found
         size = size_text(self._bytes_limit)
-        message = f"the dump reached its limit of {size} (--max-dump): what came later is not in it"
+        message = f"the dump reached its limit of {size} (--max-dump): later facts are not in it"
         return (*found, Omission(what="later", limit=f"--max-dump {size}", message=message))
 
     @property

@@ -325,7 +325,7 @@ class Session:
             for fact in _function(FAILED_CALL)(error, self.recorder.root):
                 self.recorder.add(fact)
         except Exception as trouble:
-            self.notes.append(f"whether the error came out of compiled code is not known: {describe(trouble)}")
+            self.notes.append(f"whether the error came from compiled code is not known: {describe(trouble)}")
 
     def add_note(self, note: str) -> None:
         """Add a note to the run.json of a closed session."""

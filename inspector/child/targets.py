@@ -77,7 +77,7 @@ class Targets:
                 found.append(_INTERRUPTED)
             elif status:
                 log = paths.target_folder(target) + "/" + paths.WORKER_LOG
-                found.append(f"what compiles for {target} ended {_how(status)}; {log} has its output")
+                found.append(f"the compile for {target} ended {_how(status)}; {log} has its output")
         shutil.rmtree(self._folder, ignore_errors=True)
         return list(dict.fromkeys(found))
 

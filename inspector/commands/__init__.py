@@ -61,19 +61,19 @@ COMMANDS: Final[tuple[Listed, ...]] = (
     RUN,
     Listed("open", "browse a dump in the terminal, finished or still growing"),
     Listed("show", "print a summary of a dump, or one of its tables"),
-    Listed("import", "make a dump of what torch wrote: TORCH_TRACE, TORCH_COMPILE_DEBUG"),
+    Listed("import", "make a dump of torch's own logs: TORCH_TRACE, TORCH_COMPILE_DEBUG"),
     Listed("why", "explain why two operations are, or are not, in one kernel"),
-    Listed("name", "find a kernel by the name that any tool prints"),
+    Listed("name", "find a kernel by any name that a tool prints for it"),
     Listed("attribute", "match a profile's kernels to launches and source lines"),
-    Listed("diff", "say why two dumps compiled something different", folder="comparing"),
+    Listed("diff", "explain why two dumps differ", folder="comparing"),
     Listed("upgrade", "compare a program in two environments", has_program=True, folder="comparing"),
-    Listed("lock", "write down what was compiled, for a repository", has_program=True, folder="locks"),
-    Listed("check", "say what is no longer compiled as locked", has_program=True, folder="locks"),
+    Listed("lock", "record what was compiled in a lock file for a repository", has_program=True, folder="locks"),
+    Listed("check", "report what no longer compiles as locked", has_program=True, folder="locks"),
     Listed("draw", "draw a dump: schedules, FX graphs, kernels, memory … as SVG, PNG, PDF"),
     Listed("replay", "compile a recorded graph again, for a GPU or with a setting"),
     Listed("bisect-fusions", "find the fusion that changes a result", has_program=True),
     Listed("numerics", "check each launch against its FX graph in fp64", has_program=True),
-    Listed("tune", "try what could make a program's steps faster, and write a patch", has_program=True),
+    Listed("tune", "try changes that could make a program's steps faster, and write a patch", has_program=True),
     Listed("report", "write a dump as one HTML page, to attach to an issue", folder="outputs"),
     Listed("export", "write a dump for Perfetto, Model Explorer, jq or Graphviz", folder="outputs"),
     Listed("share", "pack a dump into one zip; --redact removes personal data", folder="outputs"),
@@ -92,7 +92,8 @@ See what torch.compile did to a program: record it, and walk from a line of Pyth
 
 {commands}
 
-inspect-compile COMMAND --help lists the options. Without a DUMP, the newest one below the current directory is taken.
+inspect-compile COMMAND --help lists the options. Without a DUMP, commands use
+the newest one below the current directory.
 """
 
 

@@ -38,7 +38,9 @@ class Attribute:
         )
         add_part(parser, replay=False)
         parser.add_argument("-o", "--output", metavar="FILE", help="the same Chrome trace with notes on each kernel")
-        parser.add_argument("--by", choices=BY, help="one table only; step: where the time of a step goes, in detail")
+        parser.add_argument(
+            "--by", choices=BY, help="print one table only; step: where the time of a step goes, in detail"
+        )
         parser.add_argument(
             "--step", metavar="FILE:LINE", help="a step is a call of the function with this line (with_stack=True)"
         )

@@ -36,11 +36,11 @@ class BisectFusions:
             "-m MODULE [ARG …]  |  --numerics -- COMMAND [ARG …]"
         )
         parser.epilog = (
-            "COMMAND compiles, runs, compares, and exits with a status other than 0 when the result is wrong. It is "
-            "run with all fusions, with none, then with the first half of them, and so on. What it prints is kept in "
-            "files. A SCRIPT or MODULE, and with --numerics a COMMAND, compares nothing: `inspect-compile numerics` "
-            "says of each run whether a launch is wrong, and the program's exit status does not count. "
-            "Exit status: 0 where the fusion was found, 1 where it was not, 2 for an error."
+            "COMMAND compiles, runs, compares, and exits with a nonzero status when the result is wrong. It is run"
+            " with all fusions, with none, then with the first half of them, and so on; its output goes to files."
+            " A SCRIPT or MODULE, and with --numerics a COMMAND, need not compare anything: `inspect-compile"
+            " numerics` checks whether a launch is wrong in each run, and the program's exit status is ignored. "
+            "Exit status: 0 if the fusion was found, 1 if not, 2 for an error."
         )
         parser.add_argument(
             "--numerics",
@@ -48,7 +48,7 @@ class BisectFusions:
             help="check the launches of each graph's first call against fp64; without `--` that is the check anyway",
         )
         parser.add_argument(
-            "--graph", metavar="G", help="count the fusions of this graph alone, the others are compiled as always"
+            "--graph", metavar="G", help="bisect the fusions of this graph only; the others compile as usual"
         )
         parser.add_argument("--dump", metavar="DIR", help="where the runs are recorded; a new or empty directory")
 
@@ -63,7 +63,7 @@ class BisectFusions:
 
         if arguments.program is None or not arguments.program.words:
             ways = "bisect-fusions -- COMMAND, or bisect-fusions SCRIPT, which numerics checks"
-            raise CommandError(f"which {'program' if arguments.numerics else 'check'}? {ways}")
+            raise CommandError(f"no {'program' if arguments.numerics else 'check'} given: {ways}")
         path, argv = command_of(arguments.program, arguments.commands)
         now = f"{datetime.now():%Y_%m_%d_%H_%M_%S_%f}"
         root = Path(arguments.dump or Path(paths.BASE) / f"bisect_{now}-pid_{os.getpid()}")
@@ -107,7 +107,7 @@ class _Search:
 
         complete = self.run("with all fusions", bisect.ALL)
         if not complete.fails:
-            raise UndecidedError("the check succeeds with all fusions: there is nothing to look for")
+            raise UndecidedError("the check succeeds with all fusions: nothing to bisect")
         graph = _full_name(complete, graph)
         count = bisect.most(complete, graph)
         if not count:
@@ -115,7 +115,7 @@ class _Search:
         limits = {"graph": graph} if graph else {}
         without = self.run("with none", bisect.NONE, limit=0, **limits)
         if without.fails:
-            raise UndecidedError("it fails with no fusion at all, too: fusion is not what changes the result", without)
+            raise UndecidedError("it also fails without any fusion: fusion does not change the result", without)
         runs = {0: without, count: complete}
 
         def fails(allowed: int) -> bool:
@@ -167,7 +167,7 @@ class _Search:
         if run.trouble:
             raise CommandError(f"{run.trouble}; with this torch, fusions can't be counted")
         if self._by_numerics and not compared:
-            raise UndecidedError(f"no launch could be checked, so nothing can be decided; the program {ended}", run)
+            raise UndecidedError(f"no launch could be checked, so there is no verdict; the program {ended}", run)
         return run
 
 

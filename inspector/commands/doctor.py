@@ -99,7 +99,7 @@ def look_at_torch() -> Iterator[Finding]:
     if numbers < OLDEST:
         yield Finding("torch", False, text, f"{_name(OLDEST)} is the oldest that works: pip install -U torch")
     elif numbers > NEWEST:
-        advice = f"newer than the newest tried, {_name(NEWEST)}: probes may be missing"
+        advice = f"newer than the newest tested, {_name(NEWEST)}: probes may be missing"
         yield Finding("torch", False, text, advice, is_needed=False)
     else:
         yield Finding("torch", True, f"{text}, within {_name(OLDEST)}–{_name(NEWEST)}")
@@ -150,7 +150,7 @@ def look_at_roof() -> Iterator[Finding]:
 
     found = host()
     if found is None:
-        advice = "`show roofline` of a CPU wants it: inspect-compile doctor --measure"
+        advice = "`show roofline` needs it for a CPU: inspect-compile doctor --measure"
         yield Finding("CPU roof", False, "not measured", advice, is_needed=False)
         return
     peaks = ", ".join(f"{name} {rate / 1e9:,.0f} GFLOP/s" for name, rate in found.peak.items())
@@ -160,7 +160,7 @@ def look_at_roof() -> Iterator[Finding]:
 def look_at_terminal() -> Iterator[Finding]:
     """Whether the TUI can be opened here."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        yield Finding("terminal", False, "not a terminal", "the TUI needs one; `show` does not", is_needed=False)
+        yield Finding("terminal", False, "not a terminal", "the TUI needs a terminal; `show` does not", is_needed=False)
         return
     size = os.get_terminal_size(sys.stdout.fileno())
     term = os.environ.get("TERM", "")
@@ -168,7 +168,7 @@ def look_at_terminal() -> Iterator[Finding]:
     if term in ("", "dumb"):
         yield Finding("terminal", False, text, "the TUI needs more; export TERM=xterm-256color", is_needed=False)
     elif size.columns < 80 or size.lines < 24:
-        yield Finding("terminal", False, text, "the TUI wants 80×24 at least", is_needed=False)
+        yield Finding("terminal", False, text, "the TUI needs at least 80×24", is_needed=False)
     else:
         yield Finding("terminal", True, text)
 
@@ -190,7 +190,7 @@ def _measure() -> None:
     from inspect_compile.errors import CommandError
 
     command = [sys.executable, "-m", "inspect_compile.child.workers.host_speed"]
-    say_own("measuring the CPU, some seconds …")
+    say_own("measuring the CPU; this takes some seconds …")
     sys.stdout.flush()
     done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
     if done.returncode:

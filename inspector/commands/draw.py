@@ -23,14 +23,14 @@ class Draw:
             "words",
             nargs="*",
             metavar="DUMP",
-            help="the dump, by default the newest one below the current directory; and what to draw: "
+            help="the dump (default: the newest one below the current directory) and what to draw: "
             + "; ".join(f"{usage}, {kind.what}" for usage, kind in zip(_usages(), KINDS.values(), strict=True)),
         )
         add_part(parser)
         parser.add_argument("--graph", metavar="G", help="its name, a part of it, forward, backward, or 0/0; or all")
-        parser.add_argument("-o", "--output", metavar="FILE", help="a file for one diagram, or a folder")
+        parser.add_argument("-o", "--output", metavar="FILE", help="a file for one diagram, or a directory")
         parser.add_argument("--format", choices=FORMATS, help="default: as FILE ends, else svg; the .dot comes with it")
-        parser.add_argument("--list", action="store_true", help="say what can be drawn of this dump, and draw nothing")
+        parser.add_argument("--list", action="store_true", help="list what can be drawn of this dump, and draw nothing")
         add_options(parser)
         parser.add_argument(
             "--timeout", type=float, metavar="SECONDS", help="how long Graphviz may take for one diagram (default: 60)"

@@ -26,17 +26,17 @@ def add_dump(parser: argparse.ArgumentParser) -> None:
 
 def add_part(parser: argparse.ArgumentParser, *, target: bool = True, replay: bool = True) -> None:
     """Add the options that select a part of the dump: a rank and, if they apply, a target or a replay."""
-    parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
+    parser.add_argument("--rank", metavar="R", type=int, help="rank of a distributed run (0, 1, …)")
     if target:
-        parser.add_argument("--target", metavar="GPU", help="of a run with several targets, the one (sm_90, …)")
+        parser.add_argument("--target", metavar="GPU", help="target of a run with several (sm_90, …)")
     if replay:
-        help_text = "a graph that was compiled again: the replay (1, 2, …)"
+        help_text = "replay of a graph (1, 2, …)"
         parser.add_argument("--replay", metavar="N", type=int, help=help_text)
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
     """Add the option that selects graphs, for `graphs_named`."""
-    parser.add_argument("--graph", metavar="G", help="graphs: a name, a part of it, a kind (forward) or compile id")
+    parser.add_argument("--graph", metavar="G", help="graph: its name, a part of it, its kind (forward) or compile id")
 
 
 def chosen(path: str | None, rank: int | None) -> "Dump":

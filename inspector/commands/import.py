@@ -18,13 +18,15 @@ class Import:
         """Add its arguments."""
         parser.usage = "inspect-compile import PATH -o DUMP [--recompile [--target GPU]]"
         parser.add_argument(
-            "path", metavar="PATH", help="what torch wrote: a TORCH_TRACE log, a folder, a .pt2 …, or an archive of it"
+            "path",
+            metavar="PATH",
+            help="torch's own output: a TORCH_TRACE log, a folder, a .pt2 …, or an archive of it",
         )
         parser.add_argument("-o", "--output", metavar="DUMP", required=True, help="the dump; a new directory")
         parser.add_argument(
             "--recompile",
             action="store_true",
-            help="compile its graphs again here, which tells what the log does not: lowering, fusion, memory",
+            help="compile its graphs again on this machine, to get what the log lacks: lowering, fusion, memory",
         )
         parser.add_argument("--target", metavar="GPU", help="with --recompile: for which GPU (default: the log's)")
 
@@ -34,19 +36,19 @@ class Import:
 
         path, root = Path(arguments.path), Path(arguments.output)
         if arguments.target and not arguments.recompile:
-            raise CommandError("--target goes with --recompile")
+            raise CommandError("--target needs --recompile")
         if not path.exists():
             raise CommandError(f"{path}: no such file or folder")
         if root.exists():
             raise CommandError(f"{root}: is there already; name a new directory")
         if not is_readable(path):
             raise CommandError(
-                f"{path}: nothing that torch writes of a compile; docs/origins.md lists what can be read"
+                f"{path}: no output of torch.compile that can be read; docs/origins.md lists the formats"
             )
         dump = read_into(path, root)
         for part in dump.other_processes or (dump.root,):
             _report(part)
-        say(f"look with: inspect-compile show {root}")
+        say(f"see: inspect-compile show {root}")
         if arguments.recompile:
             return _recompile(dump, arguments.target)
         return 0

@@ -41,7 +41,7 @@ def show_stage(
     from inspect_compile.tables.styled_text import styled
 
     if len(names) != 1:
-        raise CommandError("of which kernel? `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
+        raise CommandError("name a kernel: `show DUMP kernel NAME --stage ptx`, or `--line 25`, `--node relu`")
     kernels = resolved(together(find_kernels(Graphs(dump, graph), names[0]) for graph in graphs))
     shown = kernels if arguments.json or arguments.all else kernels[:_MOST_KERNELS]
     has_headings = len({kernel.graph for kernel in shown}) > 1 and not arguments.json

@@ -17,15 +17,13 @@ class Name:
         parser.epilog = (
             "STRING: a kernel's name, whole or cut; triton__0d1c; kernel:handle; the hash that names a file of torch's "
             "cache; a C++ symbol; a name of cuBLAS, cuDNN, CUTLASS or flash attention; output_code.py:31 or that line. "
-            "Exit status: 1 where one of them means nothing in this dump."
+            "Exit status: 1 if one of them means nothing in this dump."
         )
         parser.add_argument("words", nargs="+", metavar="[DUMP] STRING", help="the dump, and names")
         add_graph(parser)
         add_part(parser, replay=False)
-        parser.add_argument(
-            "--json", action="store_true", help="one JSON object per line for each kernel that is meant"
-        )
-        parser.add_argument("--all", action="store_true", help="all kernels that are meant")
+        parser.add_argument("--json", action="store_true", help="one JSON object per line for each matching kernel")
+        parser.add_argument("--all", action="store_true", help="list all matching kernels")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print what each name means."""

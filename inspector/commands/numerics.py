@@ -39,12 +39,11 @@ class Numerics:
             "       inspect-compile numerics DUMP [--kernel K] -o FILE.py  |  DUMP --causes [--graph G]"
         )
         parser.epilog = (
-            "The program's own calls run as always, except with --continue-with reference: a checked call is made a "
-            "second time, on copies. What is found is printed on stderr once the program has ended; `show DUMP "
-            "numerics` prints it again. Exit status: 0 where all results of the checked calls were compared and are "
-            "right, 1 where something is wrong, 2 for an error, 3 where nothing wrong was found and something was "
-            "compared at no level. A directory without a __main__.py in the place of the SCRIPT is the "
-            "DUMP of such a run."
+            "The program's own calls run as usual, except with --continue-with reference: a checked call is"
+            " repeated on copies. The result is printed on stderr when the program has ended; `show DUMP "
+            "numerics` prints it again. Exit status: 0 if all results of the checked calls were compared and are"
+            " right, 1 if something is wrong, 2 for an error, 3 if nothing wrong was found but something was"
+            " compared at no level. A directory without a __main__.py instead of the SCRIPT is the DUMP of such a run."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
@@ -59,27 +58,26 @@ class Numerics:
             metavar="NAME",
             action="append",
             default=[],
-            help="only graphs with this in their names (model__1, forward); can be given again",
+            help="only graphs with this in their names (model__1, forward); repeatable",
         )
         parser.add_argument(
             "--continue-with",
             choices=("compiled", "reference"),
             default="compiled",
-            help="whose results the program gets from checked calls: the compiled code's (default), or those of the FX "
-            "graph run node by node",
+            help="which results the program gets from checked calls: the compiled code's (default), or those of the"
+            " FX graph run node by node",
         )
         parser.add_argument(
             "--eager",
             action="store_true",
-            help="call the program's own functions, too, before the compiled ones, and compare the results: what they "
-            "print or write, and what they count in Python, happens twice",
+            help="also call the program's own functions before the compiled ones, and compare the results; their"
+            " side effects happen twice",
         )
         parser.add_argument(
             "--exact",
             action="store_true",
-            help="compute exact values for all results of graphs that are not eager's to the bit: without it, one that "
-            "is so near to that of the level above that it cannot be wrong is called `rounding`, and its error is not "
-            "measured",
+            help="compute exact values for all results that are not bitwise equal to eager's; without it, a result"
+            " that is too close to the level above to be wrong is called `rounding`, and its error is not measured",
         )
         parser.add_argument(
             "--offload",
@@ -91,7 +89,7 @@ class Numerics:
         kinds.add_argument(
             "--deterministic",
             action="store_true",
-            help="run each checked call again, too, and tell which results are not the same to the bit",
+            help="also run each checked call again, and report results that are not bitwise equal",
         )
         kinds.add_argument(
             "--nonfinite",
@@ -102,17 +100,17 @@ class Numerics:
         kinds.add_argument(
             "--recorder",
             action="store_true",
-            help="the same for long training: the calls run at nearly their own speed, and only one that NaN or Inf "
-            "comes out of is examined",
+            help="the same for long training runs: calls run at nearly full speed, and only a call that returns NaN"
+            " or Inf is examined",
         )
 
         parser.add_argument(
             "--keep",
             metavar="SIZE",
             type=size,
-            help="keep at most so many bytes of inputs of wrong launches, and of the calls around them, in the dump "
-            "(64MB, 1GB, …; 0: none; default 256MB); with --recorder, take at most so much memory for what a call is "
-            "given, in case that it has to be examined (default 4GB)",
+            help="keep at most SIZE of the inputs of wrong launches and their calls in the dump (64MB, 1GB, …; 0:"
+            " none; default 256MB); with --recorder, use at most SIZE of memory for the inputs of a call that may"
+            " have to be examined (default 4GB)",
         )
         add_dump_options(parser)
 
@@ -137,7 +135,8 @@ class Numerics:
             path, argv = command_of(arguments.program, arguments.commands)
         except CommandError as error:
             is_named = arguments.program is not None and arguments.program.words
-            raise CommandError(str(error) if is_named else "which program? inspect-compile numerics SCRIPT") from None
+            message = str(error) if is_named else "no program given: inspect-compile numerics SCRIPT"
+            raise CommandError(message) from None
         cwd = Path.cwd()
         root = cwd / arguments.dump if arguments.dump is not None else default_root(cwd, os.getpid(), datetime.now())
         make_root(root)
@@ -224,7 +223,7 @@ def _nonfinite(parts: "Sequence[Dump]", shown: str) -> "tuple[Block, bool]":
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of calls; write 1, 2, …")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of calls; write 1, 2, …")
     return int(text)
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _LONGEST: Final = 300
 """Seconds that a script may take."""
-_GONE: Final = "the inputs are not there any more; a dump from `share` has them with --inputs only"
+_GONE: Final = "the inputs are gone; a dump from `share` has them only with --inputs"
 _OF_A_DUMP: Final = {"kernel": "--kernel", "output": "-o", "seed": "--seed", "causes": "--causes", "json": "--json"}
 _OF_A_PROGRAM: Final = {
     "dump": "--dump",
@@ -44,19 +44,19 @@ _OF_A_PROGRAM: Final = {
 def add_dump_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that stand beside a dump."""
     group = parser.add_argument_group("of a dump")
-    group.add_argument("-o", "--output", metavar="FILE.py", help="write a script that makes a wrong launch again")
+    group.add_argument("-o", "--output", metavar="FILE.py", help="write a script that reproduces a wrong launch")
     group.add_argument(
         "--seed",
         action="store_true",
-        help="draw the script's inputs from a seed, so that it needs no file beside it, if its result is wrong with "
-        "these too; it is run to find out",
+        help="generate the script's inputs from a seed, so that it needs no other file, if the result is also wrong"
+        " with these; runs it to find out",
     )
-    group.add_argument("--kernel", metavar="K", help="that of this kernel; else of the first wrong one")
+    group.add_argument("--kernel", metavar="K", help="the launch of this kernel (default: the first wrong one)")
     group.add_argument(
         "--causes",
         action="store_true",
-        help="compile the first wrong graph (or that of --graph) again, with one setting after the other, and tell "
-        "which fix it",
+        help="compile the first wrong graph (or --graph) again, with one setting after another, and report which"
+        " fix it",
     )
     group.add_argument("--json", action="store_true", help="what --causes finds as JSON, one object per line")
 
@@ -89,7 +89,8 @@ def of_dump(arguments: argparse.Namespace) -> int:
         return _caused(dump, arguments)
     if arguments.output is None:
         raise CommandError(
-            f"what of {path}? -o FILE.py writes a reproducer, --causes looks for what fixes it; inspect-compile show"
+            f"{path}: choose what to do: -o FILE.py writes a reproducer, --causes looks for settings that fix it;"
+            " inspect-compile show"
             f" {path} numerics prints what was found"
         )
     return _reproduced(dump, arguments)
@@ -117,7 +118,7 @@ def _reproduced(dump: "Dump", arguments: argparse.Namespace) -> int:
         raise CommandError(f"-o {output}: a reproducer is a Python script; name it FILE.py")
     for path in (output, beside):
         if os.path.lexists(path):
-            raise CommandError(f"{path}: exists already, and nothing is written over it; choose another name with -o")
+            raise CommandError(f"{path}: exists already; choose another name with -o")
     part, kept = _chosen(dump, arguments.kernel, arguments.graph)
     kernel = unbroken(kept.inputs.kernel)
     if arguments.seed:

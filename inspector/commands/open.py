@@ -26,13 +26,13 @@ class Open:
         from inspect_compile.commands.recompiling import add_recompile
 
         add_dump(parser)
-        parser.add_argument("other", nargs="?", metavar="NEW", help="a dump to show beside it, as `diff` compares them")
+        parser.add_argument("other", nargs="?", metavar="NEW", help="a second dump to compare it with, as `diff` does")
         add_part(parser)
         add_recompile(parser)
         parser.add_argument(
-            "--web", action="store_true", help="in a browser on this machine; needs inspect-compile[web]"
+            "--web", action="store_true", help="open it in a browser on this machine; needs inspect-compile[web]"
         )
-        parser.add_argument("--port", type=int, default=0, metavar="N", help="with --web (default: any that is free)")
+        parser.add_argument("--port", type=int, default=0, metavar="N", help="port for --web (default: any free port)")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the TUI until it is quit."""
@@ -82,7 +82,7 @@ def _serve(root: Path, port: int) -> None:
         raise CommandError(WEB_MISSING) from None
 
     def say(address: str) -> None:
-        streams.say(f"{address}\nOnly this machine can open it, with this address; Ctrl-C ends it.")
+        streams.say(f"{address}\nOnly this machine can open this address; Ctrl-C ends it.")
         sys.stdout.flush()
 
     try:

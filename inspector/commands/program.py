@@ -48,7 +48,7 @@ def command_of(program: Program | None, commands: Sequence[str]) -> tuple[str, l
     from inspect_compile.launch.replace import find
 
     if program is None or not program.words:
-        raise CommandError("which program? inspect-compile run SCRIPT, run -m MODULE, or run -- COMMAND")
+        raise CommandError("no program given: inspect-compile run SCRIPT, run -m MODULE, or run -- COMMAND")
     if program.kind == "command":
         return find(program.words[0]), list(program.words)
     if program.kind == "module":

@@ -16,7 +16,8 @@ def add_recompile(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--recompile",
         action="store_true",
-        help="of a log: compile its graphs again here first, for the log's GPU or for --target GPU; kept with the log",
+        help="for a log: first compile its graphs again on this machine, for the log's GPU or for --target GPU;"
+        " kept with the log",
     )
 
 

@@ -23,9 +23,8 @@ class Replay:
         from inspect_compile.commands.dump_selection import add_dump, add_part
 
         parser.epilog = (
-            "It runs code from the dump (the graph's fx_graph_runnable.py), which no other command does. The program "
-            "is not run, nor is the graph. Exit status: 0 where it was compiled, 1 where the compile failed, 2 for an "
-            "error."
+            "It runs code from the dump (the graph's fx_graph_runnable.py); no other command does. Neither the"
+            " program nor the graph is run. Exit status: 0 if it compiled, 1 if the compile failed, 2 for an error."
         )
         add_dump(parser)
         add_part(parser, target=False, replay=False)
@@ -35,7 +34,7 @@ class Replay:
             metavar="GPU",
             action="append",
             default=[],
-            help="compile it for a GPU that is not here (sm_90, gfx942, …); may be given several times",
+            help="compile it for a GPU that this machine does not have (sm_90, gfx942, …); repeatable",
         )
         parser.add_argument(
             "--config",
@@ -43,7 +42,7 @@ class Replay:
             action="append",
             default=[],
             type=setting,
-            help="a setting of torch._inductor.config, its value as Python writes it; may be given several times",
+            help="a setting of torch._inductor.config, with its value as in Python; repeatable",
         )
         parser.add_argument(
             "--deny",
@@ -51,8 +50,8 @@ class Replay:
             nargs=2,
             action="append",
             default=[],
-            help="keep two operations apart in fusion, each named by itself, its buffer, its FX node, or as a group "
-            "(op1_op2) of which none may come to the other side; may be given several times",
+            help="do not fuse these two operations; name each by itself, its buffer, its FX node, or as a group"
+            " (op1_op2) whose members all stay separate from the other side; repeatable",
         )
         parser.add_argument("--json", action="store_true", help="one JSON object per line, as `show replays --json`")
 
@@ -86,7 +85,7 @@ class Replay:
         which = " and ".join(f"--replay {number}" for number in numbers)
         if not arguments.json:
             look = shlex.join(["inspect-compile", "show", unbroken(str(around.root))])
-            tell(f"look with: {look} {which}")
+            tell(f"see: {look} {which}")
         tell_left_out(dump)
         return 1 if failed else 0
 
@@ -152,7 +151,7 @@ def _denied(graph: "CompiledGraph", arguments: argparse.Namespace) -> "list[Deni
     for one in pairs:
         if is_one_before(graph.dump, one):
             raise CommandError(
-                f"--deny: {one.words} are in one scheduler node before any fusion: nothing can be denied"
+                f"--deny: {one.words} are in one scheduler node before any fusion: there is nothing to deny"
             )
     apart = {one: found for one in pairs if not (found := standing(graph.dump, one)).is_fused}
     if apart and len(apart) == len(pairs) and not (arguments.config or arguments.target):

@@ -29,21 +29,20 @@ class Run:
         parser.usage = "inspect-compile [run] [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]  |  -- COMMAND [ARG …]"
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(
-            "--no-tui", action="store_true", help="on a terminal, too: only run, and say where the dump is"
+            "--no-tui", action="store_true", help="run without the TUI, even on a terminal, and print where the dump is"
         )
         parser.add_argument(
             "--cache",
             choices=("auto", "bypass", "keep"),
             default="auto",
-            help="auto (default): let torch take from its caches what was recorded when it was compiled, and tell that "
-            "again; bypass: compile all anew; keep: let it take all; what it takes there cannot be watched being "
-            "compiled",
+            help="auto (default): reuse torch's caches where a recording exists; bypass: compile everything again; "
+            "keep: reuse torch's caches always, although a cache hit without a recording has no compile to show",
         )
         parser.add_argument(
             "--graphs",
             metavar="N",
             type=_positive,
-            help="of each process, record the first N graphs only, and count the others",
+            help="record only the first N graphs of each process, and count the others",
         )
         parser.add_argument(
             "--max-dump",
@@ -51,27 +50,27 @@ class Run:
             metavar="SIZE",
             type=size,
             default=MAX_BYTES,
-            help="of each process, record no more bytes (500MB, 2GB, …; default 2GB); the program itself goes on",
+            help="record at most SIZE for each process (500MB, 2GB, …; default 2GB); the program itself continues",
         )
         parser.add_argument(
             "--keep",
             metavar="N",
             type=_positive,
-            help="of each process, let the newest N recompiles stay, beside the first compile of each function; what "
-            "is older goes, also where the dump reaches its size",
+            help="keep the first compile of each function and the newest N recompiles of each process; older ones are "
+            "removed, also when the dump reaches its maximum size",
         )
         parser.add_argument(
             "--level",
             choices=LEVELS,
             default="all",
-            help="facts: record the tables and the generated code, about half the cost; texts: FX graphs and IR as "
-            "texts, too; all (default): also make the texts for people when the program has ended",
+            help="facts: record tables and generated code, at about half the cost; texts: also FX graphs and IR as "
+            "text; all (default): also write text summaries when the program has ended",
         )
         parser.add_argument(
             "--measure",
             action="store_true",
-            help="time each launch of the generated code while the program runs (`show DUMP measured`): on a GPU it "
-            "waits for each one that it times, so the program is slower; and profile some steps (`show DUMP steps`)",
+            help="time each kernel launch while the program runs (`show DUMP measured`), and profile some steps "
+            "(`show DUMP steps`); on a GPU each timed launch is synchronized, so the program runs slower",
         )
 
         parser.add_argument(
@@ -105,14 +104,14 @@ class Run:
             type=known_target,
             action="append",
             default=[],
-            help="compile the graphs for a GPU that is not here (sm_90, gfx942, …), while the program runs on the CPU; "
-            "may be given several times",
+            help="compile the graphs for a GPU that this machine does not have (sm_90, gfx942, …), while the program "
+            "runs on the CPU; repeatable",
         )
         parser.add_argument(
             "--fake-kernels",
             action="store_true",
-            help="with --target: where the program launches a Triton kernel of its own, which no CPU runs, go on with "
-            "zeros in what it would write",
+            help="with --target: where the program launches its own Triton kernel, which cannot run on a CPU, continue "
+            "with zeros as its result",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -224,7 +223,7 @@ def _beside_tui(
         last_record(root, status)
     dump = os.path.relpath(root)
     log = os.path.join(dump, paths.SCRIPT_LOG)
-    tell(f"what it printed is in {log}; look again with: inspect-compile open {dump}")
+    tell(f"its output is in {log}; see again: inspect-compile open {dump}")
     if status < 0:
         die_of(-status)
     return status
@@ -252,7 +251,7 @@ def first_record(root: Path, argv: Sequence[str], setting: "Setting") -> None:
     from inspect_compile.dump import Writer
 
     writer, cache = Writer(root), RunConfig.of(setting.run).cache
-    notes = () if setting.plain else ("no Python process of this run has been watched so far",)
+    notes = () if setting.plain else ("no Python process of this run has been recorded yet",)
     shown = argv[1:] if setting.plain else argv
     writer.run(run_record.running(argv=shown, cwd=os.getcwd(), started=time.time(), cache=cache, notes=notes))
     if writer.trouble is not None:
@@ -279,17 +278,17 @@ def _here() -> Path:
 
 def _positive(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number; write 1, 2, …")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number; write 1, 2, …")
     return int(text)
 
 
 def known_target(text: str) -> str:
-    """The name of a GPU in the table; ArgumentTypeError lists those there are."""
+    """The name of a GPU in the table; ArgumentTypeError lists them."""
     from inspect_compile.knowledge.targets.targets import TARGETS
 
     if text not in TARGETS:
         known = ", ".join(f"{target.name} ({target.gpu})" for target in TARGETS.values())
-        raise argparse.ArgumentTypeError(f"{text!r} is no GPU that is known; there are: {known}")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a known GPU; there are: {known}")
     return text
 
 
@@ -325,5 +324,5 @@ def size(text: str) -> int:
 
     found = bytes_of(text)
     if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is no size; write 500MB, 2GB, …")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size; write 500MB, 2GB, …")
     return found

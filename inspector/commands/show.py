@@ -37,8 +37,8 @@ class Show:
         add_graph(parser)
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
         parser.add_argument("--json", action="store_true", help="JSON, one object per line")
-        parser.add_argument("--facts", action="store_true", help="JSON, the recorded facts that the rows are made of")
-        parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows of each graph (default {LIMIT})")
+        parser.add_argument("--facts", action="store_true", help="JSON, the recorded facts behind the rows")
+        parser.add_argument("--limit", metavar="N", type=int, help=f"at most N rows for each graph (default {LIMIT})")
         parser.add_argument("--all", action="store_true", help="all rows")
         some = parser.add_argument_group("options of some tables")
         for takers in _takers().values():
@@ -144,13 +144,13 @@ def _write_file(table: str, dump: "Dump", graphs: "Sequence[str | None]", file: 
         from inspect_compile.export.formats import written
         from inspect_compile.export.perfetto import trace
 
-        data, hint = written(trace([dump])), "look at it with https://ui.perfetto.dev"
+        data, hint = written(trace([dump])), "open it at https://ui.perfetto.dev"
     else:
         from inspect_compile.analysis.cost.flame import flames
         from inspect_compile.tables.cost.flame import stack_text
 
         data = "".join(stack_text(flames(Graphs(dump, graph), **options)) for graph in graphs).encode()
-        hint = "look at it with https://www.speedscope.app, flamegraph.pl or inferno"
+        hint = "open it with https://www.speedscope.app, flamegraph.pl or inferno"
     write(Path(file), data)
     say(f"{file}; {hint}")
     return 0

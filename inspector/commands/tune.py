@@ -30,21 +30,20 @@ class Tune:
         """Add the options that stand before the program."""
         parser.usage = "inspect-compile tune [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]"
         parser.epilog = (
-            "The program is run again and again, from its beginning until enough of its steps were timed: what it "
-            "writes, sends or asks for, it does again each time, and it is ended in the middle of a step. Its files "
-            "stay as they are; changes are put in from outside. Exit status: 0 where something was found or nothing "
-            "is faster, 2 for an error."
+            "The program runs again and again, from its start until enough steps are timed. Whatever it writes,"
+            " sends or asks for happens each time, and it is ended in the middle of a step. Your source files are"
+            " not changed. Exit status: 0 if the search finished, with or without a faster change, 2 for an error."
         )
         parser.add_argument("--minutes", metavar="N", type=float, default=10.0, help="how long to search (default 10)")
-        parser.add_argument("--step", metavar="FILE:LINE", type=_line, help="the line that each step runs once")
+        parser.add_argument("--step", metavar="FILE:LINE", type=_line, help="a line that runs once in each step")
         parser.add_argument("--yes", action="store_true", help="run it again and again without asking")
         parser.add_argument(
             "--beside-eager",
             action="store_true",
-            help="try nothing: only time the program's steps, beside those without torch.compile",
+            help="try no changes: only time the steps, with and without torch.compile",
         )
         parser.add_argument(
-            "--allow-precision", action="store_true", help="keep changes of the precision too, such as TF32"
+            "--allow-precision", action="store_true", help="also keep changes of precision, such as TF32"
         )
         parser.add_argument(
             "-o", "--output", metavar="FILE", default="tune.patch", help="the diff (default tune.patch)"
@@ -60,7 +59,7 @@ class Tune:
 
         program = arguments.program
         if program is None or program.kind == "command":
-            raise CommandError("which program? inspect-compile tune SCRIPT, or tune -m MODULE: one Python process")
+            raise CommandError("no program given: inspect-compile tune SCRIPT, or tune -m MODULE")
         path, argv = command_of(program, arguments.commands)
         _ask(arguments)
         until = time.monotonic() + 60 * arguments.minutes
@@ -85,9 +84,9 @@ class Tune:
 def _ask(arguments: argparse.Namespace) -> None:
     if arguments.yes:
         return
-    words = f"the program is run again and again for {arguments.minutes:g} minutes, with all that it writes and sends"
+    words = f"the program will run repeatedly for {arguments.minutes:g} minutes, with all that it writes and sends"
     if not sys.stdin.isatty():
-        raise CommandError(f"{words}; --yes lets it")
+        raise CommandError(f"{words}; confirm with --yes")
     tell(f"{words}. Go on? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise CommandError("nothing was run")
@@ -136,7 +135,7 @@ class _Tuning:
         windows = windows_for(step)
         if windows is None:
             raise CommandError(
-                f"{number_of(step.since_compile, 'step')} behind the last compile ({_named(step)}) are too few to time;"
+                f"{number_of(step.since_compile, 'step')} after the last compile ({_named(step)}) are too few to time;"
                 f" at least {FEWEST} are needed"
             )
         self._script = first.answer.main

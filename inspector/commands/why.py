@@ -33,13 +33,19 @@ class Why:
         add_part(parser)
         add_graph(parser)
         parser.add_argument(
-            "--try", action="store_true", dest="is_trying", help="compile the graph again with the knob, and compare"
+            "--try",
+            action="store_true",
+            dest="is_trying",
+            help="compile the graph again with the setting changed, and compare",
         )
         parser.add_argument(
-            "--config", metavar="NAME=VALUE", type=setting, help="with --try: this setting, not the one that decided"
+            "--config",
+            metavar="NAME=VALUE",
+            type=setting,
+            help="with --try: change this setting instead of the one that decided",
         )
         parser.add_argument("--json", action="store_true", help="one JSON object per line")
-        parser.epilog = "Exit status: 0; with --try 1 where both are in two scheduler nodes all the same."
+        parser.epilog = "Exit status: 0; with --try 1 if they are still not fused."
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""
@@ -130,7 +136,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     if not settings:
         knobs = " and ".join(story.knobs)
         what = f"of {knobs} no other value is known to be worth it" if knobs else "no setting decides over this pair"
-        raise CommandError(f"--try: {what}; to try one all the same: --config NAME=VALUE")
+        raise CommandError(f"--try: {what}; to try one anyway: --config NAME=VALUE")
     tell_it_runs(CompiledGraph(dump, story.graph).outermost)
     for name, value in settings:
         found = try_knob(CompiledGraph(dump, story.graph), (story.a.operation,), (story.b.operation,), name, value)

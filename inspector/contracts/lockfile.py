@@ -13,11 +13,11 @@ from inspect_compile.errors import CommandError
 
 LARGEST: Final = 64 << 20
 HEAD: Final = """\
-# What torch.compile made of a program. `inspect-compile check` holds the program against it, by the rules below;
+# What torch.compile made of a program. `inspect-compile check` compares the program with it, by the rules below;
 # `inspect-compile check --update` writes it again after a look. docs/ci.md describes every field.
 """
 _RULES: Final = "# What may differ: later rules count more.\n"
-_MACHINE: Final = "# Depends on the machine: compared on one of the same kind only.\n"
+_MACHINE: Final = "# Depends on the machine: compared only on a machine of the same kind.\n"
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
 _ESCAPES: Final = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 _UNSAFE: Final = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]')
@@ -30,7 +30,7 @@ def text_of(lock: Lock) -> str:
         HEAD,
         f"version = {lock.version}",
         f"{_RULES}rules = {_strings(lock.rules)}",
-        "# A missed fusion is listed from so many bytes on.",
+        "# A missed fusion is listed if it has at least this many bytes.",
         f"missed_over = {lock.missed_over}",
         *_table("made", plain["made"]),
     ]

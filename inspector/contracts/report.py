@@ -72,5 +72,5 @@ def sentences(change: Change) -> list[str]:
     if change.why:
         found.append(one_line(change.why))
     if change.is_new_line:
-        found.append("the contract does not know this line")
+        found.append("the contract does not have this line")
     return found

@@ -26,7 +26,7 @@ def folded(parts: Sequence[StatementBox], found: Flow, most: int) -> tuple[list[
     done = ["neighbouring statements of one FX node are one box"]
     now = _joined(parts, found)
     for fold, note in (
-        (_once, "what repeats for other buffers is drawn once"),
+        (_once, "repeated statements for other buffers are drawn once"),
         (_by_node, "so are those of one FX node, and loads of one buffer, in the same loop"),
     ):
         if len(now) > most and len(fewer := fold(now, found)) < len(now):

@@ -1,13 +1,15 @@
-"""The memory of one graph as SVG: bytes live after each line, and below it each piece of memory as a bar."""
+"""The memory of one graph as SVG: bytes live after each line, below it a bar for each piece or a lane for each"
+" source line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from inspect_compile.analysis.memory.holders import Holder
+from inspect_compile.analysis.memory.lanes import Lane, StepMemory
 from inspect_compile.diagrams.look import FAINT
 from inspect_compile.diagrams.svg import document, line, text, tip
 from inspect_compile.graph.memory.plan import Memory
-from inspect_compile.tables.text import byte_text, number_of, place_text
+from inspect_compile.tables.text import byte_text, code_text, number_of, place_text
 
 WIDTH: Final = 1180
 LEFT: Final = 86
@@ -18,6 +20,14 @@ TOP: Final = 66
 BAR: Final = 15
 MOST: Final = 160
 """Maximum number of bars; of more, only the largest are drawn."""
+LANE: Final = 34
+BAND: Final = 54
+"""Height of a lane, and of the band of all saved memory."""
+MOST_LANES: Final = 40
+FOLDED: Final = 40
+"""From so many pieces on they are folded unless asked otherwise."""
+SAVED: Final = ("#cdeee1", "#00785a")
+HELD: Final = ("#d9ecf9", "#0072b2")
 COLOURS: Final = {
     "allocated": ("#d9ecf9", "#0072b2", "allocated by the wrapper"),
     "extern": ("#e4dcf1", "#5b3f8c", "returned by an extern kernel"),
@@ -33,9 +43,8 @@ _TEXT: Final = 46
 
 def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     """The whole picture; any text of the dump is escaped."""
-    places = {step.index: position for position, step in enumerate(found.steps)}
     shown = sorted(sorted(held, key=lambda row: -row.bytes)[:MOST], key=lambda row: (row.first, row.last or 1 << 60))
-    chart = _Chart(found, places, len(shown))
+    chart = _Chart(found, BAR * len(shown))
     height = TOP + CURVE + 46 + BAR * len(shown) + (20 if len(held) > len(shown) else 0) + 18
     parts = [
         text(16, 22, title, size=15, weight="bold"),
@@ -50,6 +59,39 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     return document(WIDTH, height, parts, size=11)
 
 
+def folded_chart(found: Memory, rows: list[Lane], step: StepMemory, title: str) -> str:
+    """The same with a lane for each source line, all on one scale; what is saved for the backward is one band."""
+    saved, rest = [row for row in rows if row.is_saved], [row for row in rows if not row.is_saved]
+    shown = [*saved[:MOST_LANES], *rest[: MOST_LANES - len(saved[:MOST_LANES])]]
+    is_given = any(piece.origin == "given" for row in saved for piece in row.pieces)
+    band = "saved by the forward, freed here" if is_given else "saved for the backward"
+    below = LANE * len(shown) + BAND * bool(saved)
+    left = len(rows) - len(shown)
+    chart = _Chart(found, below)
+    height = TOP + CURVE + 46 + below + 20 * bool(left) + 18
+    parts = [
+        text(16, 22, title, size=15, weight="bold"),
+        text(16, 40, " · ".join((_peak_text(found), *_step_texts(step))), fill=FAINT),
+        *_keys(
+            [(SAVED, f"{band}, by source line")] * bool(saved) + [(HELD, "freed or returned in the call")] * bool(rest)
+        ),
+        *chart.curve(),
+        *chart.lanes(shown, band),
+    ]
+    if left:
+        parts.append(text(LEFT, height - 12, f"… and {number_of(left, 'smaller lane')}", fill=FAINT))
+    return document(WIDTH, height, parts, size=11)
+
+
+def _step_texts(step: StepMemory) -> Iterator[str]:
+    if step.static is not None:
+        yield f"parameters and buffers {byte_text(step.static)}"
+    if step.saved is not None:
+        yield f"saved for the backward {byte_text(step.saved)}"
+    if step.static is not None or step.saved is not None:
+        yield "optimizer state: not known"
+
+
 def _peak_text(found: Memory) -> str:
     where = f" after line {found.peak_line} of the output code" if found.peak_line else ""
     summary = f"peak {found.peak:,} B{where}, relative to the start of the call"
@@ -59,19 +101,25 @@ def _peak_text(found: Memory) -> str:
 
 
 def _legend(origins: set[str]) -> Iterator[str]:
+    yield from _keys(
+        [((fill, stroke), meaning) for origin, (fill, stroke, meaning) in COLOURS.items() if origin in origins]
+    )
+
+
+def _keys(meanings: Sequence[tuple[tuple[str, str], str]]) -> Iterator[str]:
     left = 16
-    for origin, (fill, stroke, meaning) in COLOURS.items():
-        if origin in origins:
-            yield f'<rect x="{left}" y="49" width="11" height="9" fill="{fill}" stroke="{stroke}"/>'
-            yield text(left + 16, 57, meaning, fill=FAINT)
-            left += 34 + 6 * len(meaning)
+    for (fill, stroke), meaning in meanings:
+        yield f'<rect x="{left}" y="49" width="11" height="9" fill="{fill}" stroke="{stroke}"/>'
+        yield text(left + 16, 57, meaning, fill=FAINT)
+        left += 34 + 6 * len(meaning)
 
 
 class _Chart:
     """Coordinates: steps from left to right, bytes from the bottom up."""
 
-    def __init__(self, found: Memory, places: dict[int, int], bars: int) -> None:
-        self._found, self._places, self._count, self._bars = found, places, max(len(found.steps), 1), bars
+    def __init__(self, found: Memory, below: int) -> None:
+        self._found, self._count, self._below = found, max(len(found.steps), 1), below
+        self._places = {step.index: position for position, step in enumerate(found.steps)}
         lives = [step.live for step in found.steps]
         self._lowest, self._highest = min(0, *lives, 0), max(found.peak, *lives, 1)
 
@@ -84,7 +132,11 @@ class _Chart:
     def curve(self) -> Iterator[str]:
         """The curve of live bytes, with a scale, lines of the output code, and the peak."""
         steps = self._found.steps
-        for live in sorted({self._lowest, 0, self._highest // 2, self._highest}):
+        drawn: list[float] = []
+        for live in (0, self._highest, self._lowest, self._highest // 2):
+            if any(abs(self._y(live) - other) < BAR for other in drawn):
+                continue
+            drawn.append(self._y(live))
             yield line(LEFT, self._y(live), WIDTH - RIGHT, self._y(live), "#e3e7ea")
             yield text(LEFT - 6, self._y(live) + 4, byte_text(live), fill=FAINT, anchor="end")
         corners = [f"{self._x(0):.1f},{self._y(0):.1f}"]
@@ -101,7 +153,7 @@ class _Chart:
         if peak is not None:
             x = self._x(peak + 0.5)
             bars = TOP + CURVE + 28
-            for above, below in ((TOP, TOP + CURVE), (bars, bars + BAR * self._bars)):  # not through numbers of lines
+            for above, below in ((TOP, TOP + CURVE), (bars, bars + self._below)):  # not through numbers of lines
                 yield line(x, above, x, below, _PEAK, dash="3 3")
             side = "end" if x > WIDTH / 2 else "start"
             label = f"peak {byte_text(self._found.peak)}"
@@ -126,6 +178,47 @@ class _Chart:
             named = _short(f"{row.buffers[0] if row.buffers else row.node}  {place_text(row.where)}  {row.node}")
             yield text(WIDTH - RIGHT + 8, top + BAR - 4, named)
             top += BAR
+
+    def lanes(self, shown: Sequence[Lane], band: str) -> Iterator[str]:
+        """The band of all that is saved with its lines below it, then the others; all heights are of one scale."""
+        top = TOP + CURVE + 28.0
+        saved = [row for row in shown if row.is_saved]
+        most = max((row.most for row in shown), default=1) or 1
+        if saved:
+            every = [sum(live) for live in zip(*(row.live for row in saved), strict=True)]
+            count = sum(len(row.pieces) for row in saved)
+            lines_of = number_of(len(saved), "source line")
+            words: tuple[str, ...] = (band, number_of(count, "piece"), lines_of)
+            yield from self._lane(top, BAND, every, max(every, default=1) or 1, SAVED, words)
+            top += BAND
+        for row in shown:
+            place = place_text(row.where) or "no source line"
+            nodes = ", ".join(row.nodes)
+            words = (place, number_of(len(row.pieces), "piece"), code_text(row.where) or nodes, nodes)
+            yield from self._lane(top, LANE, row.live, most, SAVED if row.is_saved else HELD, words)
+            top += LANE
+
+    def _lane(
+        self, top: float, height: int, live: Sequence[int], most: int, colours: tuple[str, str], words: tuple[str, ...]
+    ) -> Iterator[str]:
+        floor = top + height - 5
+        corners = [f"{self._x(0):.1f},{floor:.1f}"]
+        before = 0
+        for position, now in enumerate(live):
+            if now != before:
+                corners += [f"{self._x(position):.1f},{floor - (height - 9) * one / most:.1f}" for one in (before, now)]
+            before = now
+        end = self._x(len(live))
+        corners += [f"{end:.1f},{floor - (height - 9) * before / most:.1f}", f"{end:.1f},{floor:.1f}"]
+        fill, stroke = colours
+        held = byte_text(max(live, default=0))
+        yield (
+            f'<g>{tip(f"{held}  " + "  ".join(words))}<polygon points="{" ".join(corners)}" fill="{fill}" '
+            f'stroke="{stroke}" stroke-width="0.8"/></g>'
+        )
+        yield text(LEFT - 6, floor - 2, held, fill=FAINT, anchor="end")
+        yield text(WIDTH - RIGHT + 8, floor - 10, _short(f"{words[0]} · {words[1]}"))
+        yield text(WIDTH - RIGHT + 8, floor + 2, _short(words[2]), fill=FAINT)
 
     def _before(self, index: int) -> int:
         """The step of a Wrapper IR line, or the next if it changes nothing."""

@@ -68,7 +68,7 @@ def svg(dot_text: str, timeout: float = SECONDS) -> str:
         for match in _DOCUMENT.finditer(drawn.decode("utf-8", "replace"))
     ]
     if not found:
-        raise CommandError("dot gave no SVG; `dot -V` tells whether it works")
+        raise CommandError("dot wrote no SVG; check with `dot -V`")
     return _beside(found[-1], found[:-1])
 
 
@@ -143,7 +143,7 @@ def _run(command: list[str], texts: list[bytes], limit: _Limit) -> list[bytes]:
             except subprocess.TimeoutExpired:
                 raise CommandError(
                     f"{command[0]} did not finish in {limit.seconds:g} s; "
-                    "draw a part with --around NODE --depth 2, or give it longer with --timeout SECONDS"
+                    "draw a part with --around NODE --depth 2, or allow more time with --timeout SECONDS"
                 ) from None
             if process.returncode != 0:
                 reason = _first_line(_read(errors).decode("utf-8", "replace")) or f"exit status {process.returncode}"

@@ -214,7 +214,7 @@ class Dump:
         if not (len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())):
             return ""
         return (
-            f"the tables hold more than is read of one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
+            f"the tables hold more than is read from one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
             f"{MOST_GRAPHS:,} graphs): the rest is left out"
         )
 

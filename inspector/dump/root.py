@@ -59,7 +59,7 @@ def _make(root: Path, *, is_dump: bool) -> None:
         try:
             root.mkdir(parents=True, exist_ok=True)  # another process may have created it just now, without claiming it
         except FileExistsError:
-            raise DumpError("not empty", "a file; a dump needs a directory of its own", str(root)) from None
+            raise DumpError("not empty", "it is a file; a dump needs its own directory", str(root)) from None
     entries = os.listdir(root)
     if entries and paths.RUN not in entries:
         raise DumpError("not empty", f"not empty, and no dump ({min(entries)} is in it)", str(root))

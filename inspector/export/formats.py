@@ -99,10 +99,10 @@ def _explorer_command(file: str, others: Sequence[str]) -> str:
 
 FORMATS: Final[dict[str, Form]] = {
     "perfetto": Form(
-        "the time of compiling, and one call of each graph, as a trace",
+        "compile time, and one call of each graph, as a trace",
         ".perfetto.json",
         _perfetto,
-        lambda file, _: "look at it with https://ui.perfetto.dev",
+        lambda file, _: "open it at https://ui.perfetto.dev",
         of_all_ranks=True,
     ),
     "model-explorer": Form(

@@ -55,7 +55,7 @@ class Tangent(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     of: str = ""
     """torch's expression for what it is the gradient of, `output[0]`."""
     tensor: Tensor | None = None
-    """What is expected; None where it is no tensor."""
+    """What is expected; None where it is not a tensor."""
     where: Location | None = None
     """The line that made the output."""
 

@@ -181,7 +181,7 @@ class WrapperLine(Fact, frozen=True, kw_only=True, tag="wrapper_line"):
     `enter_subgraph`, `exit_subgraph`, `define`, `assert`, `comment` (also the block in which C++ code profiles a
     kernel), `align` (copies an input if its address is not aligned), `device` (chooses a device or stream), `host`
     (computes a number, such as a size, on the host), `text` (calls a nested graph, or belongs to a call above), `none`,
-    `other` (of no kind that is known).
+    `other` (of an unknown kind).
     """
     line: Int64 | None = None
     """First line in the output code; None where it writes none."""

@@ -188,7 +188,7 @@ class Checked(Fact, frozen=True, kw_only=True, tag="checked"):
     exact_nonfinite: Int64 = 0
     """The same of the exact value, those that the dtype has no number for included."""
     nonfinite_wrong: Int64 = 0
-    """NaN or Inf where eager and the exact value are finite, or the other way round."""
+    """NaN or Inf where eager and the exact value are finite, or vice versa."""
     eager_alone: Int64 = 0
     """NaN or Inf in eager's value alone: the compiled and the exact one are finite, and the compiled one is judged by
     the exact one.

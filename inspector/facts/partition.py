@@ -70,7 +70,7 @@ class Saved(Fact, frozen=True, kw_only=True, tag="saved"):
     banned: str = ""
     """torch's words for why it was not to be computed again: `compute intensive op`, `reduction op`, `marked
     MUST_SAVE`; for what torch bans without a word `used far apart`, `long fusible chain`, `used far apart or long
-    fusible chain` where either can be, else `no reason told`.
+    fusible chain` where either can be, else `no reason recorded`.
     """
     lifted: str = ""
     """The same of the first cut, where the one that was taken no longer has it: the budget asked for more."""

@@ -19,7 +19,7 @@ RETURNED: Final = "result"
 """What the names of results of compiled calls begin with; the others are gradients."""
 
 WARM: Final = 4
-"""How many steps behind the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
+"""How many steps after the last compile do not count: CUDA graphs run plainly, are recorded, and run again."""
 
 WANTS_TURN: Final = b"."
 IS_TIMED: Final = b"!"

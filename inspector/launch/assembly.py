@@ -53,7 +53,7 @@ def assembly(source: str, *, is_trusted: bool = False) -> Assembly:
     if not is_trusted and not _is_of_torch(source):
         raise CommandError(
             "torch's cache here does not have this kernel, so its source may be anyone's, and a compiler reads "
-            "whatever files a source names; if you trust the dump, --compile compiles it all the same"
+            "whatever files a source names; if you trust the dump, --compile compiles it anyway"
         )
     objdump = shutil.which("objdump")
     if objdump is None:

@@ -60,7 +60,7 @@ def read_csv(path: Path) -> Profile:
     if not found.runs:
         raise ValueError("it has no rows of kernels")
     if not times:
-        raise ValueError(f"it tells no times: ncu --metrics {_RAW_TIME}, or --section SpeedOfLight, collects them")
+        raise ValueError(f"it has no times: ncu --metrics {_RAW_TIME}, or --section SpeedOfLight, collects them")
     return found
 
 

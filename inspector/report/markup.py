@@ -60,4 +60,4 @@ class Budget:
     @staticmethod
     def too_long(what: str) -> Markup:
         """What is said of a text that is not shown."""
-        return element("p", f"{what}: too long for this page; it is in the dump", class_="warn")
+        return element("p", f"{what}: too long for this page; see the dump", class_="warn")

@@ -11,8 +11,8 @@ from inspect_compile.report.markup import Markup, element, joined
 from inspect_compile.report.sections import Section
 
 _NOTE: Final = (
-    "JavaScript is off: everything stands below each other. With it, tables sort and filter, lines mark what belongs "
-    "to them, and pictures can be moved and enlarged."
+    "JavaScript is off: all sections are listed below. With it, tables sort and filter, lines highlight what"
+    " belongs to them, and pictures zoom and pan."
 )
 
 

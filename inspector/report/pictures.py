@@ -68,7 +68,7 @@ def pictures(graph: "CompiledGraph") -> Iterator[Markup]:
 def compile_timeline(dump: "Dump", title: str) -> Markup | None:
     """The timers of the whole run; None if none was recorded."""
     found = parts(dump)
-    return figure(timeline(found, title), "where the time of compiling went") if found else None
+    return figure(timeline(found, title), "where compile time is spent") if found else None
 
 
 def _drawn(title: str, draw: Callable[[], str]) -> Markup:
@@ -77,7 +77,7 @@ def _drawn(title: str, draw: Callable[[], str]) -> Markup:
     except CommandError as error:
         return missing(title, str(error))
     if len(drawing) > LARGEST:
-        return missing(title, "too large for this page; inspect-compile draw writes it to a file")
+        return missing(title, "too large for this page; write it to a file with inspect-compile draw")
     return figure(drawing, title)
 
 

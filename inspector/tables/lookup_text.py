@@ -30,22 +30,24 @@ class _Words(NamedTuple):
 WORDS: Final[dict[Kind, _Words]] = {
     "compile": _Words("{why}"),
     "graph": _Words("no such graph", "--graph"),
-    "rank": _Words("no such rank in {root}", "--rank", none="it has one process; leave --rank out"),
+    "rank": _Words("no such rank in {root}", "--rank", none="the run has one process; leave --rank out"),
     "target": _Words(
-        "nothing in {root} was compiled for it", "--target", none="it is for the device that was there; leave it out"
+        "nothing in {root} was compiled for it",
+        "--target",
+        none="it was compiled for the device of the run; leave --target out",
     ),
     "replay": _Words("no such replay in {root}", "--replay", none="inspect-compile replay DUMP --graph G makes one"),
-    "node": _Words("no node is meant by this{in_graph}", more="all of them: show {root} nodes"),
+    "node": _Words("no node is meant by this{in_graph}", more="list all: show {root} nodes"),
     "operation": _Words(
         "no operation is meant by this{in_graph}",
-        more="all of them: show {root} schedule",
+        more="list all: show {root} schedule",
         none="a node, buffer, operation, kernel or file.py:LINE names one",
     ),
     "graph of a pair": _Words("only operations of one graph can be fused", label=""),
     "two operations": _Words("", label="both are computed by ", more="name two operations: show {root} schedule"),
     "kernel": _Words(
         "no kernel of this name{in_graph}",
-        more="all of them: show {root} kernels",
+        more="list all: show {root} kernels",
         none="the generated code defines none",
     ),
     "line of output_code.py": _Words("this line neither defines nor calls a kernel in {root}"),
@@ -58,9 +60,9 @@ WORDS: Final[dict[Kind, _Words]] = {
     "statement of a line": _Words("no statement of {among} is of it", "--line", none="of none is any known"),
     "statement of a node": _Words("no statement of {among} is of it", "--node", none="of none is any known"),
     "statement of both": _Words("no statement of {among} is of both"),
-    "mapped statement": _Words("of which node each statement of {among} is was not recorded"),
+    "mapped statement": _Words("the nodes of the statements of {among} were not recorded"),
     "reason": _Words("no pair was refused for this reason", "--reason", none="no pair was refused at all"),
-    "round": _Words("no pair was looked at in this round", "--round", none="there is none"),
+    "round": _Words("no pair was considered in this round", "--round", none="there is none"),
     "form of a program's line": _Words("neither a number nor file.py:NUMBER", "--line"),
     "operation of a line": _Words(
         "no operation comes from this line", "--line", none="no operation is known to come from a line"

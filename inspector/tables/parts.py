@@ -100,6 +100,11 @@ def command(dump_argument: str, table: str, *words: str) -> str:
     return _command("show", dump_argument, table, *words)
 
 
+def open_command(dump_argument: str) -> str:
+    """`inspect-compile open d1`."""
+    return f"inspect-compile {_command('open', dump_argument, '')}".rstrip()
+
+
 def why_command(dump_argument: str, *words: str) -> str:
     """`why d1 op10 op12`."""
     return _command("why", dump_argument, *words)

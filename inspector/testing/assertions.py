@@ -34,7 +34,7 @@ class Compiled:
     def dump(self) -> "Dump":
         """The dump itself; raises RuntimeError inside the block."""
         if self._dump is None:
-            raise RuntimeError("the block of capture() has not ended: what was compiled in it is known behind it")
+            raise RuntimeError("the block of capture() has not ended: what it compiled is known only after it")
         return self._dump
 
     @property
@@ -110,7 +110,7 @@ class Compiled:
         if found.is_wrong or missing or not found.calls:
             lines = [*summary_lines([found]), *uncompared_lines(missing)]
             table = "\n".join(line.plain for line in lines)
-            raise AssertionError(f"{table}\nlook with: inspect-compile show {self.path} numerics")
+            raise AssertionError(f"{table}\nsee: inspect-compile show {self.path} numerics")
 
     def assert_rule(self, text: str) -> None:
         """Any rule of a contract, except those that compare with one: `no extern addmm`, `flops <= 2 GFLOP`."""
@@ -134,7 +134,7 @@ class Compiled:
             message += self._why(parsed)
         elif isinstance(parsed, Bound) and parsed.metric in ("kernels", "launches", "fused"):
             message += self._loops()
-        raise AssertionError(f"{message}\nlook with: inspect-compile show {self.path}")
+        raise AssertionError(f"{message}\nsee: inspect-compile show {self.path}")
 
     def assert_lock(self, path: Path | str, *, update: bool = False) -> None:
         """Nothing differs from a contract, by its rules; `update` writes it."""
@@ -160,7 +160,7 @@ class Compiled:
         if result.changes:
             report = Report(str(file), "", result.changes, self._root, result.rules, len(self.contract.lock.graphs))
             more = "if that is meant: pytest --inspect-compile-lock=update"
-            raise AssertionError(f"{text(report)}\n{more}\nlook with: inspect-compile show {self.path}")
+            raise AssertionError(f"{text(report)}\n{more}\nsee: inspect-compile show {self.path}")
 
     def _why(self, rule: "Together") -> str:
         """The story of the two loops that are apart, as `inspect-compile why` prints it."""

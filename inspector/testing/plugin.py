@@ -18,7 +18,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         nargs="?",
         const="check",
         choices=("check", "update"),
-        help="hold what each test captures against its contract in compile_locks/ beside the test; =update writes them",
+        help="compare what each test captures with its contract in compile_locks/ next to the test; =update writes"
+        " them",
     )
 
 

@@ -205,7 +205,7 @@ SPLIT_CANCELLED = Name(
 NESTED_REDUCTIONS = Name(
     _SCHEDULER,
     "FusedNestedReductions",
-    "scheduler node of whose operations only some are told when its kernel is defined",
+    "scheduler node of which only some operations are known when its kernel is defined",
     versions="2.13-2.15",
 )
 HANDLERS = Name(_VIRTUALIZED, "threadlocal", "what each thread has at hand, by name")

@@ -33,7 +33,7 @@ class Load:
     hints: tuple[str, ...]
     key: str = ""
     found: Prepared | None = None
-    why: str = "nothing is kept of this compile"
+    why: str = "this compile was not kept"
     """Why nothing that is kept could be used."""
 
 
@@ -163,5 +163,5 @@ class Keeping:
         if why in self._refused:
             return []
         self._refused.add(why)
-        message = f"what was recorded could not be kept below {store.root}: {why}; the next run compiles it again"
+        message = f"the recording could not be kept below {store.root}: {why}; the next run compiles it again"
         return [Remark(graph="", kind="analysis", code="facts-not-kept", message=message)]

@@ -78,7 +78,7 @@ class Reuse:
             return self._kept(probes).has(key)
         except OSError as error:
             let_pass(error)
-            load.why = f"what is kept cannot be read: {describe(error)}"
+            load.why = f"the kept recording cannot be read: {describe(error)}"
             return False
 
     def looked_up(self, compile_id: str | None) -> bool:
@@ -98,15 +98,15 @@ class Reuse:
             if entry is None:
                 return False
             if entry.waits:
-                load.why = f"the run that it is kept of ended before torch had chosen how to run {entry.waits[0]}"
+                load.why = f"the kept run ended before torch had chosen how to run {entry.waits[0]}"
                 return False
             if entry.hints != load.hints:
-                load.why = "it is kept for other sizes"
+                load.why = "the kept recording is for other sizes"
                 return False
             load.found = prepared(entry, load.graph, load.compile_id, load.number)
         except (OSError, EntryError, UnplacedError) as error:
             let_pass(error)
-            load.why = f"what is kept of it cannot be used: {error}"
+            load.why = f"the kept recording cannot be used: {error}"
             return False
         RUNNING.is_loading = True
         return True

@@ -280,11 +280,11 @@ def _cudagraphs(compiled: Any, was_on: bool, is_on: bool) -> str:
     if is_on:
         return "cudagraphs on"
     if torch_object(names.CUDAGRAPHS_SETTING) is not True:
-        return "cudagraphs off: nobody asked for them (torch._inductor.config.triton.cudagraphs is False)"
+        return "cudagraphs off: not requested (torch._inductor.config.triton.cudagraphs is False)"
     information = getattr(compiled, "cudagraph_info", None)
     reasons = [str(reason) for reason in getattr(information, "cudagraph_fail_reasons", None) or ()]
     reason = str(getattr(compiled, "disabled_cudagraphs_reason", None) or "; ".join(reasons))
     reason = reason.removeprefix("skipping cudagraphs due to ").strip().rstrip(":")
     if not reason and not was_on:
-        reason = "the forward graph of the same compile had turned them off"
+        reason = "the forward graph of the same compile turned them off"
     return f"cudagraphs off: {(reason or 'no part of the graph can be captured')[:1000]}"

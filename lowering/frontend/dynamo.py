@@ -125,7 +125,7 @@ def install_frames(probes: Probes) -> None:
         config = torch_object(names.CONFIG)
         place = _place(values.location(attempt.code.file, attempt.code.line, attempt.code.function))
         setting, most = f"torch._dynamo.config.{limit}", getattr(config, limit, None)
-        cause = f"compiled too often: {setting}" + (f" is {most}" if type(most) is int else "")
+        cause = f"recompile limit: {setting}" + (f" is {most}" if type(most) is int else "")
         around: dict[str, Any] = next(values.frames_of(frames.COMPILES_FRAME), {})
         raises = around.get("one_graph") is True or getattr(config, "fail_on_recompile_limit_hit", False) is True
         then = "raise an error" if raises else "run eagerly"

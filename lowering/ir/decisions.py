@@ -57,7 +57,7 @@ def _layouts(scope: Scope, graph: Any) -> Iterator[Remark]:
         kind, more = "passed" if decision.taken else "missed", {"numbers": decision.numbers, "knob": decision.knob}
         yield _remark(scope, kind, "layout-optimization", words, decision.convolutions, **more)
     preferring = scope.in_order(graph.nodes_prefer_channels_last)
-    words = "before or behind a convolution prefer channels-last memory"
+    words = "before or after a convolution prefer channels-last memory"
     numbers = {"nodes": len(preferring), "of": len(scope.order)}
     yield from _listed(scope, "analysis", "channels-last", "node", words, preferring, numbers=numbers)
 
@@ -85,7 +85,7 @@ def _padding(scope: Scope, graph: Any) -> Iterator[Remark]:
 
 def _constraints(scope: Scope, graph: Any) -> Iterator[Remark]:
     for constraint, nodes in scope.constraints.items():
-        meaning = _CONSTRAINTS.get(constraint, "inputs are first converted to a certain layout")
+        meaning = _CONSTRAINTS.get(constraint, "inputs are first converted to another layout")
         words = f"{constraint}: {meaning}, for {_some(nodes)}"
         yield _remark(scope, "analysis", "layout-constraint", words, nodes, numbers={"nodes": len(nodes)})
 
@@ -112,7 +112,7 @@ def _inputs(scope: Scope, graph: Any) -> Iterator[Remark]:
     words = "did not start at an aligned address, and the code does not assume alignment"
     yield from _listed(scope, "missed", "unaligned-inputs", "input", words, unaligned)
     donated = [name for name, buffer in original.items() if type(buffer).__name__ == "DonatedBuffer"]
-    words = "{is} donated: nobody else needs them, and their memory is reused"
+    words = "{is} donated: nothing else needs them, and their memory is reused"
     knob = "torch._functorch.config.donated_buffer"
     yield from _listed(scope, "passed", "donated-buffers", "input", words, donated, knob=knob)
 

@@ -81,7 +81,7 @@ def _why(fact: Lowering, node: Any) -> tuple[str, str, str | None]:
     if fact.target == _EFFECTFUL:
         return (
             "lowering",
-            "it has an effect, such as an error that it raises, which torch keeps in the program's order",
+            "it has a side effect, such as an error that it raises, which torch keeps in the program's order",
             None,
         )
     return (

@@ -37,7 +37,7 @@ def layout_decision(graph: Any) -> LayoutDecision | None:
         return None
     decided, reason, numbers, knob = _decided(graph, found, len(nodes))
     if decided != taken:
-        reason, numbers, knob = "by what, torch does not say", {}, _OFF if taken else _FORCE
+        reason, numbers, knob = "torch does not say by what", {}, _OFF if taken else _FORCE
     numbers = {"convolutions": len(found), **numbers}
     return LayoutDecision(taken, reason, numbers, knob, tuple(node.name for node in found))
 
@@ -70,7 +70,7 @@ def _decided(graph: Any, found: list[Any], nodes: int) -> _Decided:
         reason = f"only {len(found)} of {nodes:,} nodes are convolutions, one in {MOST_NODES} or fewer"
         return False, reason, {"nodes": nodes}, _FORCE
     if any(type(size) is not int for pair in values for value in pair for size in (*value.shape, *value.stride())):
-        return False, "their sizes are symbolic, and torch has seen that be slower", {}, _FORCE
+        return False, "their sizes are symbolic, which torch found to be slower", {}, _FORCE
     if graph.is_inference:
         return _by_flops(found)
     kinds = [_kind(node) for node in found]

@@ -75,7 +75,7 @@ def _remark(args: tuple[Any, ...], padded: bool, timed: tuple[float, float] | No
 def _why(padded: bool, timed: tuple[float, float] | None) -> str:
     config = torch_object(names.CONFIG)
     if timed is not None and timed[0] == timed[1]:
-        return "both take the same time, or no device was there to measure it on"
+        return "both take the same time, or there was no device to measure on"
     if timed is not None:
         return f"it was measured, {timed[0]:.3g} ms without and {timed[1]:.3g} ms with padding"
     if config is not None and not config.shape_padding:
@@ -83,4 +83,4 @@ def _why(padded: bool, timed: tuple[float, float] | None) -> str:
     if padded:
         forced = config is not None and config.force_shape_pad
         return "force_shape_pad is on" if forced else "torch has measured that before, or need not"
-    return "it waits for memory more than it computes, or torch has measured that it is slower"
+    return "it is memory bound, or torch has measured that it is slower"

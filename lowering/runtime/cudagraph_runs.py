@@ -220,7 +220,7 @@ def _remark_again(probes: Probes, function: Function, row: Recording) -> None:
     if sum(one.row.why == row.why for one in function.recordings) > 1:
         return
     inputs = f" ({', '.join(row.inputs[:3])})" if row.inputs else ""
-    message = f"its CUDA graph was recorded again: {row.why}{inputs}"
+    message = f"the CUDA graph was recorded again: {row.why}{inputs}"
     graph, code = function.row.graph, "cudagraph-again"
     probes.sink.add(Remark(graph=graph, kind="missed", code=code, message=message, where=row.where, ids=row.inputs))
 

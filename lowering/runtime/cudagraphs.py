@@ -15,7 +15,7 @@ from inspect_compile.torch_compat import inductor as names
 from inspect_compile.torch_compat import runtime as runtime_names
 
 PROBE = "lowering.cudagraphs"
-_ON_CPU = 'a CPU has none, so that what asks for them, such as mode="reduce-overhead", brings nothing there'
+_ON_CPU = 'a CPU has none, so mode="reduce-overhead" and other requests for them have no effect'
 _WITHOUT_ANY = {"cpu", "meta"}
 """Types of devices that have no CUDA graphs."""
 _UNLESS = "unless each is the result of another CUDA graph"

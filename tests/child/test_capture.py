@@ -64,8 +64,8 @@ with inspect_compile.capture("second", recompile=True):
 """
     result = program(tmp_path, code, inductor_cache)
     said = (
-        "inspect_compile.capture saw nothing: what ran in it had been compiled before;"
-        " capture(recompile=True) compiles it again"
+        "inspect_compile.capture saw nothing: everything in it had been compiled before; capture(recompile=True)"
+        " compiles it again"
     )
     assert result.returncode == 0
     assert f"UserWarning: {said}" in result.stderr

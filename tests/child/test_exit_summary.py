@@ -34,13 +34,13 @@ def test_what_was_seen_and_how_to_look() -> None:
     (line,) = exit_summary.compose(seen, "my dump", saw_torch=True, others=2)
     assert line == (
         "inspect-compile: 1 graph, 2 kernels, 2 other processes that compiled in my dump;"
-        " look with: inspect-compile show 'my dump'"
+        " see: inspect-compile show 'my dump'"
     )
 
 
 def test_only_other_processes_compiled() -> None:
     assert exit_summary.compose(tally(), "d", saw_torch=True, others=1) == [
-        "inspect-compile: 1 process that compiled in d; look with: inspect-compile show d"
+        "inspect-compile: 1 process that compiled in d; see: inspect-compile show d"
     ]
 
 
@@ -50,7 +50,7 @@ def test_only_other_processes_compiled() -> None:
         (tally(), False, "the program never imported torch"),
         (tally(), True, "torch.compile was never called"),
         (tally(FRAME), True, "Dynamo compiled 1 frame, and no graph reached Inductor"),
-        (tally(FRAME, CacheLookup(cache="fx_graph", outcome="hit")), True, "leave out --cache keep"),
+        (tally(FRAME, CacheLookup(cache="fx_graph", outcome="hit")), True, "run without --cache keep"),
         (tally(FRAME, CacheLookup(cache="fx_graph", outcome="passed over")), True, "and no graph reached Inductor"),
         (tally(GraphEnd(status="failed", seconds=0.0, exception=NO_COMPILER)), True, "apt-get install g++"),
     ],
@@ -58,7 +58,7 @@ def test_only_other_processes_compiled() -> None:
 def test_why_there_is_nothing(seen: Tally, saw_torch: bool, reason: str) -> None:
     first, second = exit_summary.compose(seen, "d", saw_torch=saw_torch)
     assert reason in first
-    assert second == "inspect-compile: what there is to know is in d"
+    assert second == "inspect-compile: recorded in d"
 
 
 def test_a_failure_beside_graphs_is_told() -> None:

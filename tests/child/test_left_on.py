@@ -55,9 +55,9 @@ def test_the_light_copies_are_true() -> None:
         ("", "yess", "INSPECT_COMPILE=yess is neither 1 nor 0 nor live"),
         ("_LEVEL", "fact", "INSPECT_COMPILE_LEVEL=fact: there are facts, texts, all"),
         ("_CACHE", "x", "INSPECT_COMPILE_CACHE=x: there are bypass, auto, keep"),
-        ("_KEEP", "0", "INSPECT_COMPILE_KEEP=0 is no number of recompiles; write 1, 2, …"),
-        ("_KEEP", "-1", "INSPECT_COMPILE_KEEP=-1 is no number of recompiles; write 1, 2, …"),
-        ("_MAX_DUMP", "big", "INSPECT_COMPILE_MAX_DUMP=big is no size; write 500MB, 2GB, …"),
+        ("_KEEP", "0", "INSPECT_COMPILE_KEEP=0 is not a number of recompiles; write 1, 2, …"),
+        ("_KEEP", "-1", "INSPECT_COMPILE_KEEP=-1 is not a number of recompiles; write 1, 2, …"),
+        ("_MAX_DUMP", "big", "INSPECT_COMPILE_MAX_DUMP=big is not a size; write 500MB, 2GB, …"),
         ("_DUMP", "d", f"INSPECT_COMPILE_DUMP is no variable of ours; there are: {', '.join(left_on.OPTIONS)}"),
     ],
 )
@@ -161,7 +161,7 @@ def test_a_value_that_means_nothing_is_told_once(tmp_path: Path) -> None:
         f"{EAGER}\nimport subprocess\nf(torch.ones(1))\nsubprocess.run([sys.executable, '-c', 'import torch'])"
     )
     done = plain(["script.py"], tmp_path, environment={"INSPECT_COMPILE": "1", "INSPECT_COMPILE_KEEP": "few"})
-    told = "INSPECT_COMPILE_KEEP=few is no number of recompiles; write 1, 2, …: nothing is recorded"
+    told = "INSPECT_COMPILE_KEEP=few is not a number of recompiles; write 1, 2, …: nothing is recorded"
     assert (done.returncode, done.stderr) == (0, f"inspect-compile: {told}\n")
     assert not (tmp_path / paths.BASE).exists()
 

@@ -62,9 +62,7 @@ def test_a_program_that_compiles(tmp_path: Path, variables: dict[str, str]) -> N
     check_without_texts(Dump(tmp_path / "dump"), Dump(tmp_path / "bare"), bare.stderr)
     assert (watched.stdout, watched.returncode) == (alone.stdout, 3)
     assert without_last_words(watched.stderr) == without_clock(alone.stderr)
-    assert last_words(watched.stderr) == [
-        "inspect-compile: 1 graph, 1 kernel in dump; look with: inspect-compile show dump"
-    ]
+    assert last_words(watched.stderr) == ["inspect-compile: 1 graph, 1 kernel in dump; see: inspect-compile show dump"]
     dump = Dump(tmp_path / "dump")
     assert (dump.run.status, dump.run.exit_code, dump.run.device) == ("finished", None, "cpu")
     assert {"python", "torch", "triton", "inspect_compile"} == set(dump.run.versions)
@@ -179,7 +177,7 @@ def test_with_warm_caches_kept_the_dump_says_what_could_not_be_seen(tmp_path: Pa
     write(tmp_path, "double(torch.ones(3))", "inductor")
     passed = inspected(["script.py"], tmp_path, options=["--dump", "again"], environment=variables)
     kept = inspected(["script.py"], tmp_path, options=["--cache", "keep"], environment=variables)
-    assert "leave out --cache keep" in last_words(kept.stderr)[0]
+    assert "run without --cache keep" in last_words(kept.stderr)[0]
     dump = Dump(tmp_path / "dump")
     assert dump.run.cache == "keep"
     assert "hit" in {lookup.outcome for lookup in dump.rows(CacheLookup)}
@@ -236,7 +234,7 @@ def test_workers_that_compile_have_parts_of_their_own(method: str, tmp_path: Pat
     result = inspected(["script.py", method], tmp_path)
     assert (result.stdout, result.returncode) == ("done\n", 0)
     assert last_words(result.stderr) == [
-        "inspect-compile: 1 process that compiled in dump; look with: inspect-compile show dump"
+        "inspect-compile: 1 process that compiled in dump; see: inspect-compile show dump"
     ]
     (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
     assert (part.run.status, len(part.rows(Frame))) == ("finished", 1)
@@ -249,7 +247,7 @@ def test_a_shell_that_starts_python_leaves_the_top_to_it(tmp_path: Path) -> None
     dump = Dump(tmp_path / "dump")
     assert dump.run.argv == (sys.executable, "script.py")
     assert (len(dump.rows(Frame)), dump.other_processes) == (1, ())
-    assert last_words(result.stderr)[1] == "inspect-compile: what there is to know is in dump"
+    assert last_words(result.stderr)[1] == "inspect-compile: recorded in dump"
 
 
 @pytest.mark.harmless
@@ -329,7 +327,7 @@ def test_a_server_that_is_ended_by_a_signal_leaves_what_it_compiled(tmp_path: Pa
     (part,) = [Dump(path) for path in Dump(tmp_path / "dump").other_processes]
     assert (part.run.status, len(part.rows(Frame))) == ("running", 1)
     assert last_words(result.stderr) == [
-        "inspect-compile: 1 process that compiled in dump; look with: inspect-compile show dump"
+        "inspect-compile: 1 process that compiled in dump; see: inspect-compile show dump"
     ]
 
 

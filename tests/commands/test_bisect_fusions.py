@@ -126,14 +126,14 @@ def test_numerics_without_a_launch_decides_nothing(tmp_path: Path, capfd: Captur
 
     said = capfd.readouterr().err
     assert "run 1, with all fusions: not checked" in said
-    assert "no launch could be checked, so nothing can be decided; the program fails (exit 3)" in said
+    assert "no launch could be checked, so there is no verdict; the program fails (exit 3)" in said
     assert "what it says" in said
 
 
 @pytest.mark.parametrize(
     ("command", "told"),
     [
-        (["true"], "the check succeeds with all fusions: there is nothing to look for"),
+        (["true"], "the check succeeds with all fusions: nothing to bisect"),
         (["sh", "-c", "echo what it says; exit 3"], "no fusion was done: it is not that"),
     ],
 )
@@ -150,13 +150,13 @@ def test_what_can_not_be_decided_is_told(command: list[str], told: str, tmp_path
 def test_errors_say_what_there_is(tmp_path: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert main(["bisect-fusions"]) == 2
-    assert "which check? bisect-fusions -- COMMAND" in capsys.readouterr().err
+    assert "no check given: bisect-fusions -- COMMAND" in capsys.readouterr().err
     assert main(["bisect-fusions", "nosuchscript.py"]) == 2
     assert "nosuchscript.py" in capsys.readouterr().err
     assert main(["bisect-fusions", "--"]) == 2
-    assert "which check?" in capsys.readouterr().err
+    assert "no check given" in capsys.readouterr().err
     assert main(["bisect-fusions", "--numerics"]) == 2
-    assert "which program?" in capsys.readouterr().err
+    assert "no program given" in capsys.readouterr().err
     assert main(["bisect-fusions", "--", "nosuchcommand"]) == 2
     assert "nosuchcommand: no such command" in capsys.readouterr().err
     (tmp_path / "full").mkdir()

@@ -85,7 +85,7 @@ def test_another_torch_is_judged_by_its_version_and_build(tmp_path: Path) -> Non
     """The metadata of a package, as pip leaves it."""
     for version, cuda, exit_code, says in (
         ("2.10.1+cu126", "'12.6'", 1, "2.11 is the oldest that works"),
-        ("2.99.0+cu126", "'12.6'", 0, "newer than the newest tried, 2.15"),
+        ("2.99.0+cu126", "'12.6'", 0, "newer than the newest tested, 2.15"),
         ("2.12.0+cu126", "'12.6'", 0, "CUDA 12.6 build, within 2.11–2.15"),
         ("2.12.0", "None", 0, "CPU build, within 2.11–2.15"),
     ):

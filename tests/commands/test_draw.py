@@ -149,9 +149,7 @@ def test_errors(dump: Path, capsys: pytest.CaptureFixture[str]) -> None:
     )
     assert refused(capsys, dump, "kernel") == "draw kernel: of which kernel? draw [DUMP] kernel KERNEL"
     assert "too many words; draw [DUMP] node NODE" in refused(capsys, dump, "node", "add", "mul")
-    assert "draw fx takes no --heat: it chooses what is drawn of schedule" in refused(
-        capsys, dump, "fx", "--heat", "time"
-    )
+    assert "draw fx takes no --heat: that option is for schedule" in refused(capsys, dump, "fx", "--heat", "time")
     assert "--around and --path choose different parts" in refused(
         capsys, dump, "--around", "op0", "--path", "op0", "op1"
     )
@@ -253,7 +251,7 @@ def test_memory_is_drawn_without_graphviz(
     assert "memory is a chart: --format svg, png or pdf" in refused(
         capsys, tmp_path / "dump", "memory", "--format", "dot"
     )
-    assert "draw memory takes no --phase: it chooses what is drawn of schedule" in refused(
+    assert "draw memory takes no --phase: that option is for schedule" in refused(
         capsys, tmp_path / "dump", "memory", "--phase", "both"
     )
     told = refused(capsys, tmp_path / "dump", "memory", "-o", tmp_path / "picture.png")

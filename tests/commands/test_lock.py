@@ -85,7 +85,7 @@ def test_errors_are_one_line(tmp_path: Path, dump_of: DumpOf, inductor_cache: Pa
         (("check", dump, "--lock", "bad.lock"), "rule 'no chnage'"),
         (("check", "fails.py"), "ended with status 3"),
         (("check", "nothing.py"), "nothing was compiled"),
-        (("lock",), "which program?"),
+        (("lock",), "no program given"),
         (("lock", dump, "--rule", "kernels"), "a rule is one of"),
         (("check", "none.py"), "no such script"),
     ):

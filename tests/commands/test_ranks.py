@@ -66,7 +66,7 @@ def test_both_ways_give_one_run_with_a_folder_for_each_rank(launched: Callable[[
 
 def test_the_last_words(launched: Callable[[str], Recorded]) -> None:
     assert last_words(launched("outside").result.stderr) == [
-        "inspect-compile: 2 ranks that compiled in dump; look with: inspect-compile show dump"
+        "inspect-compile: 2 ranks that compiled in dump; see: inspect-compile show dump"
     ]
 
 
@@ -75,7 +75,7 @@ def test_the_last_words_of_ranks_that_start_us(launched: Callable[[str], Recorde
     (line,) = [line for line in launched("inside").result.stderr.splitlines() if line.startswith("inspect-compile: ")]
     assert re.fullmatch(
         r"inspect-compile: 2 graphs, 5 kernels(, 1 other rank that compiled)? in dump(/rank_0)?;"
-        r" look with: inspect-compile show dump(/rank_0)?",
+        r" see: inspect-compile show dump(/rank_0)?",
         line,
     )
     assert launched("outside").result.stdout == launched("inside").result.stdout

@@ -174,8 +174,8 @@ def test_the_last_words_say_why_there_is_nothing(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text("print('x')")
     result = inspected(["script.py"], tmp_path)
     assert last_words(result.stderr) == [
-        "inspect-compile: nothing to see: the program never imported torch",
-        "inspect-compile: what there is to know is in dump",
+        "inspect-compile: nothing to show: the program never imported torch",
+        "inspect-compile: recorded in dump",
     ]
 
 
@@ -324,7 +324,7 @@ def test_a_command_need_not_be_python(tmp_path: Path) -> None:
     assert (result.stdout, result.stderr, result.returncode) == ("x\nx\n", "", 4)
     account = Dump(tmp_path / "dump").run
     assert account.argv == ("bash", "-c", code)
-    assert account.notes == ("no Python process of this run has been watched so far",)
+    assert account.notes == ("no Python process of this run has been recorded yet",)
 
 
 def test_signals_of_a_command_are_as_a_shell_starts_it(tmp_path: Path) -> None:
@@ -376,18 +376,18 @@ def refusal(result: subprocess.CompletedProcess[str], exit_code: int = 125) -> s
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "which program?"),
-        (["-m"], "which program?"),
-        (["--"], "which program?"),
+        ([], "no program given"),
+        (["-m"], "no program given"),
+        (["--"], "no program given"),
         (["nothing.py"], "nothing.py: no such script here"),
         (["--", "no-such-command-here"], "no-such-command-here: no such command"),
         (["--", "./script.py"], "./script.py: is not an executable file"),
         (["--dump", "new", "--", "./no-program"], "/no-program: can't be started (Exec format error)"),
         (["--no-such-option", "script.py"], "unrecognized arguments: --no-such-option"),
-        (["--graphs", "0", "script.py"], "argument --graphs: '0' is no number; write 1, 2, …"),
-        (["--max-dump", "much", "script.py"], "'much' is no size"),
+        (["--graphs", "0", "script.py"], "argument --graphs: '0' is not a number; write 1, 2, …"),
+        (["--max-dump", "much", "script.py"], "'much' is not a size"),
         (["--cache", "no", "script.py"], "invalid choice: 'no'"),
-        (["--dump", "file", "script.py"], "file: a file"),
+        (["--dump", "file", "script.py"], "file: it is a file"),
         (["--dump", "file/below", "script.py"], "file/below: can't be written (Not a directory)"),
         (["--dump", "full", "script.py"], "full: not empty, and no dump (something is in it)"),
         (["--dump", "dumped", "script.py"], "dumped: holds a dump already"),

@@ -68,7 +68,7 @@ def test_pairs_are_chosen(capsys: Capture, words: list[str], kept: list[str]) ->
     assert main(["show", "fusion", *words, "--all"]) == 0
     told = capsys.readouterr().out
     assert [" ".join(line.split()[:3]) for line in told.splitlines() if " op" in line] == kept
-    assert ("the scheduler looked at no such pair" in told) == (not kept)
+    assert ("the scheduler considered no such pair" in told) == (not kept)
 
 
 def test_those_that_share_most_come_first_and_the_rest_is_a_command_away(capsys: Capture) -> None:
@@ -85,7 +85,7 @@ def test_those_that_share_most_come_first_and_the_rest_is_a_command_away(capsys:
             ["fusion", "--reason", "nope"],
             "--reason nope: no pair was refused for this reason; there are: intermediate-nodes, no-shared-data, ",
         ),
-        (["fusion", "--round", "7"], "--round 7: no pair was looked at in this round; there are: 1-2"),
+        (["fusion", "--round", "7"], "--round 7: no pair was considered in this round; there are: 1-2"),
         (
             ["fusion", "--line", "model.py:4"],
             "--line model.py:4: no operation comes from this line; there are: model.py:3, model.py:5, model.py:8",

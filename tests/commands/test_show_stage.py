@@ -58,7 +58,7 @@ def test_each_line_beside_what_it_is_of(capsys: Capture) -> None:
     assert rows["52"] == "setp.lt.f32 %p1, %r1, 0f00000000; 25 relu net.py:7"
     assert rows["53"] == "setp.lt.f32 %p2, %r2, 0f00000000;", "of the same"
     assert rows["32"].endswith(" 19")
-    assert said[-1].endswith(f"left out that only tell places   show d kernel {KERNEL} --stage ptx --all")
+    assert said[-1].endswith(f"left out that only say where something is   show d kernel {KERNEL} --stage ptx --all")
     assert ".loc" not in "\n".join(said)
     assert ".loc" in told(capsys, KERNEL, "--stage", "ptx", "--all")
 
@@ -91,8 +91,8 @@ def test_another_configuration(capsys: Capture) -> None:
             ["kernel", KERNEL, "--stage", "ptx", "--config", "w9"],
             f"--config w9: no such configuration of {KERNEL}; there are: XBLOCK",
         ),
-        (["kernel", "--stage", "ptx"], "of which kernel?"),
-        (["kernel", "--line", "25"], "of which kernel?"),
+        (["kernel", "--stage", "ptx"], "name a kernel"),
+        (["kernel", "--line", "25"], "name a kernel"),
         (["kernels", "--stage", "ptx"], "kernels takes no --stage; it goes with: kernel"),
         (["kernels", "--config", "w4"], "kernels takes no --config; it goes with: kernel"),
         (

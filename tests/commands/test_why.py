@@ -77,7 +77,7 @@ def test_names_mean_the_same_operation(mixed: Dump, capsys: Capture) -> None:
         (("op7", "mixed.py:" + "9" * 5000), ": no operation is meant by this in model__0_forward_1.0; "),
         (("op7", "mixed.py:1"), "mixed.py:1: no operation is meant by this in model__0_forward_1.0; "),
         (("op7", "op8", "op9"), "why: 3 names, and it tells of one or two: op7 op8 op9"),
-        (("op2", "op3", "--try"), "--try: no setting decides over this pair; to try one all the same: --config"),
+        (("op2", "op3", "--try"), "--try: no setting decides over this pair; to try one anyway: --config"),
         (("op2", "--try"), "--try needs two names"),
         ((), "why mixed: of which operation? why DUMP A [B]; the operations: show mixed schedule"),
     ],

@@ -123,4 +123,4 @@ def test_the_command_draws_what_was_checked(dump: Dump, tmp_path: Path) -> None:
     assert "nothing to draw, no launch was checked (inspect-compile numerics SCRIPT)" in nothing.stderr
     chart = run([*COMMAND, "draw", "mixed", "memory", "--heat", "error"], tmp_path)
     assert chart.returncode == 2
-    assert "draw memory takes no --heat: it chooses what is drawn of schedule" in chart.stderr
+    assert "draw memory takes no --heat: that option is for schedule" in chart.stderr

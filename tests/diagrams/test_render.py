@@ -202,5 +202,5 @@ def test_a_dot_that_fails_twice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_a_dot_that_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program(tmp_path, "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
-    with pytest.raises(CommandError, match="dot gave no SVG"):
+    with pytest.raises(CommandError, match="dot wrote no SVG"):
         svg(DOT)

@@ -67,7 +67,7 @@ def test_a_huge_table_is_read_as_far_as_it_fits(tmp_path: Path, kind: str) -> No
     assert "placeholder" in nodes.stdout, "what stands before it is shown"
     assert len(nodes.stderr.splitlines()) == 1
     for told in (nodes.stderr, summary.stdout):
-        assert "hold more than is read of one dump" in " ".join(told.split())
+        assert "hold more than is read from one dump" in " ".join(told.split())
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no such limit")

@@ -120,7 +120,7 @@ def test_what_cannot_be_kept_is_told_once(run: Run, tmp_path: Path) -> None:
     (told,) = Dump(tmp_path / "dump").rows(Remark)
     assert told.code == "facts-not-kept"
     assert told.message == (
-        f"what was recorded could not be kept below {tmp_path / 'kept'}: File exists; the next run compiles it again"
+        f"the recording could not be kept below {tmp_path / 'kept'}: File exists; the next run compiles it again"
     )
 
 

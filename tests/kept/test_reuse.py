@@ -167,7 +167,7 @@ def test_torn_entries_are_told_and_replaced(place: Place, tmp_path: Path) -> Non
 
     outcomes = torn.outcomes("dump")
     assert {outcome for _, outcome, _ in outcomes} == {"miss"}
-    assert {reason for _, _, reason in outcomes} == {"what is kept of it cannot be used: it is incomplete or damaged"}
+    assert {reason for _, _, reason in outcomes} == {"the kept recording cannot be used: it is incomplete or damaged"}
     assert done.stdout == (place.folder / "cold.out").read_text()
     assert differences(place.folder / "cold", torn.folder / "dump") == []
 

@@ -70,7 +70,7 @@ def test_a_fork_computes_and_takes_turns_as_the_program_does(runs: Runs) -> None
     [
         (("thread",), "it has begun a thread before it imports torch"),
         (("file",), f"it holds {PROGRAM} open when torch is imported"),
-        (("variable",), "the program sets variables of its environment behind the import of torch"),
+        (("variable",), "the program sets environment variables after it imports torch"),
         (("process",), "a fork failed: it ended with status 1: RuntimeError: another process"),
     ],
     indirect=["runs"],

@@ -99,7 +99,7 @@ def test_the_program_that_ends_by_itself_is_known_for_the_patch(script: Path) ->
 
 def test_too_few_steps(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "--yes", "--minutes", "1", "steps.py", "5"]) == 2
-    assert "4 steps behind the last compile (optimizer step Slow at steps.py:26) are too few" in capsys.readouterr().err
+    assert "4 steps after the last compile (optimizer step Slow at steps.py:26) are too few" in capsys.readouterr().err
 
 
 def test_a_program_that_fails(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -114,5 +114,5 @@ def test_nobody_is_run_again_unasked(script: Path) -> None:
     words = [sys.executable, "-m", "inspect_compile", "tune", "steps.py", "100"]
     done = subprocess.run(words, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
-    assert "--yes lets it" in done.stderr
+    assert "confirm with --yes" in done.stderr
     assert not Path("torch_compile_debug").exists()

@@ -249,13 +249,13 @@ def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path
 @pytest.mark.parametrize(
     ("lines", "unread"),
     [
-        ([b"nothing of the kind\n"], {"not of this format": 1}),
+        ([b"nothing of the kind\n"], {"not in this format": 1}),
         ([b'V1 x] {"str": ["a", 0]\n', b"\ttext\n"], {"JSON that is torn": 1}),
         ([b'V1 x] {"frame_id": 0}\n'], {"no record in it": 1}),
         ([b"V1 x] " + b"[" * 100_000 + b"{" + b"[" * 100_000 + b"\n"], {"JSON that is torn": 1}),
         (
             [b'V1 x] {"compilation_metrics": 5}\n', b'V1 x] {"dynamo_start": []}\n', b"\xff\xfe\n"],
-            {"not of this format": 1},
+            {"not in this format": 1},
         ),
         ([b'V1 x] {"artifact": {"name": "recompile_reasons"}, "frame_id": 0, "frame_compile_id": 0}\n'], {}),
         (
@@ -303,9 +303,9 @@ def test_ranks(tmp_path: Path) -> None:
     ("words", "said"),
     [
         (["missing", "-o", "d"], "missing: no such file or folder"),
-        (["notes.txt", "-o", "d"], "notes.txt: nothing that torch writes of a compile"),
+        (["notes.txt", "-o", "d"], "notes.txt: no output of torch.compile that can be read"),
         (["notes.txt", "-o", "there"], "there: is there already"),
-        (["notes.txt", "-o", "d", "--target", "sm_90"], "--target goes with --recompile"),
+        (["notes.txt", "-o", "d", "--target", "sm_90"], "--target needs --recompile"),
     ],
 )
 def test_bad_input(words: list[str], said: str, tmp_path: Path) -> None:

@@ -236,5 +236,5 @@ def test_a_report_without_times_is_told(tmp_path: Path) -> None:
         f'{NCU_COLUMNS},"dram__bytes.sum"\n' + ",".join(['""'] * 11 + ['"Mbyte"']) + "\n" + _ncu_row(0, "1")
     )
 
-    with pytest.raises(ValueError, match="tells no times"):
+    with pytest.raises(ValueError, match="has no times"):
         read(path)

@@ -319,7 +319,7 @@ def test_the_summary_leads_to_its_evidence(dump_of: DumpOf) -> None:
         (
             (CacheLookup(graph="0/0", cache="fx_graph", outcome="hit"),),
             Run(status="finished", cache="keep"),
-            ("from its caches", "leave out --cache keep"),
+            ("from torch's caches", "run without --cache keep"),
         ),
         (
             (

@@ -95,8 +95,8 @@ def test_a_kernel_of_its_own_ends_it_with_one_line(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == "before\n"
     assert done.stderr.splitlines()[0] == (
-        f"inspect-compile: {where}: the Triton kernel tuned_kernel can't run without the GPU, and the program ends "
-        "here; to go on with zeros in what it writes: inspect-compile run --fake-kernels --target sm_90 …"
+        f"inspect-compile: {where}: the Triton kernel tuned_kernel cannot run without the GPU, and the program"
+        f" ends here; to continue with zeros as its result: inspect-compile run --fake-kernels --target sm_90 …"
     )
     assert len(done.stderr.splitlines()) == 2
     assert _told(dump, "target-user-kernel") == {("tuned_kernel", where)}

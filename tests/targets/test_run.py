@@ -181,7 +181,7 @@ def test_one_that_is_killed_is_told_and_the_others_go_on(tmp_path: Path) -> None
     assert done.stdout == "done\n"
     assert [row.status for row in _dump(tmp_path).rows(GraphEnd)] == ["compiled", "compiled"]
     (note,) = Dump(tmp_path / "dump").run.notes
-    assert note.startswith("what compiles for sm_75 ended by SIGKILL; target_sm_75/compiler.log")
+    assert note.startswith("the compile for sm_75 ended by SIGKILL; target_sm_75/compiler.log")
 
 
 def test_what_is_timed_on_a_device_is_marked_as_not_measured(tmp_path: Path) -> None:

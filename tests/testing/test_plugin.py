@@ -91,7 +91,7 @@ def test_a_contract_for_each_test(tmp_path: Path, inductor_cache: Path) -> None:
     assert broken.returncode == 1
     assert "graph breaks of f: 0 → 1" in broken.stdout
     assert "test_one.py:4" in broken.stdout
-    assert "the contract does not know this line" in broken.stdout
+    assert "the contract does not have this line" in broken.stdout
 
 
 def test_a_start_of_pytest_loads_nothing_of_it(tmp_path: Path) -> None:

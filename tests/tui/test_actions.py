@@ -258,7 +258,7 @@ async def chooses_columns(pilot: Pilot[None], key: str) -> None:
 
 async def turns_the_order(pilot: Pilot[None], key: str) -> None:
     await press(pilot, "2", key)
-    assert toasts(pilot) == ["nothing is sorted yet: o chooses a column"]
+    assert toasts(pilot) == ["no column is sorted: press o to choose one"]
     await press(pilot, "o", "enter", "escape")
     nodes = lines(pilot, "fx-rows")
     first = nodes.sheet.key(0)

@@ -167,7 +167,7 @@ async def test_another_graph_keeps_the_line_and_forgets_the_kernel(mixed: Dump) 
         go_to(pilot, "kernels-rows", "cpp_fused")
         await press(pilot, "r", "up")
         assert marked(pilot, "source") == []
-        assert said(pilot, "context").startswith(" choose")
+        assert said(pilot, "context").startswith(" select a line")
 
 
 async def test_escape_forgets_the_selection(mixed: Dump) -> None:
@@ -203,7 +203,7 @@ async def test_a_search_is_shown_while_it_is_typed_and_chosen_at_the_end(mixed: 
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
         await press(pilot, "2", "slash", *"sum")
         assert row(pilot, "fx-rows").startswith("sum_1")
-        assert said(pilot, "context").startswith(" choose")
+        assert said(pilot, "context").startswith(" select a line")
         await press(pilot, "enter")
         assert said(pilot, "context").startswith(" sum_1 · mixed.py:20")
         await press(pilot, "n")
@@ -318,7 +318,7 @@ async def test_a_growing_dump_fills_the_screen_and_keeps_the_place(here: Path) -
     writer.run(Run(status="running", argv=("mixed.py",), pid=os.getpid()))
     app = InspectApp(Dump(dump))
     async with app.run_test(size=(200, 60)) as pilot:
-        await until(pilot, lambda: "Nothing was compiled so far" in text_of(pilot, "overview-rows"))
+        await until(pilot, lambda: "Nothing has been compiled yet" in text_of(pilot, "overview-rows"))
         assert "live" in said(pilot, "top")
         for kind in (Graph, Node, Lowering):
             for fact in recorded.rows(kind):

@@ -80,13 +80,13 @@ async def test_causes_come_first_with_their_story(two: tuple[list[Side], str]) -
         await compared(pilot)
         rows = texts(pilot, "compare-rows")
         assert rows[0] == "1 cause of differences, the most expensive first"
-        assert " ".join(rows[1].split()) == "▲ mixed.py:19 codegen the same loops are written as other code"
+        assert " ".join(rows[1].split()) == "▲ mixed.py:19 codegen the same loops generate different code"
         assert rows[2] == "kernels"
         assert screen(pilot).rows.cursor == 1
         await until(pilot, lambda: len(texts(pilot, "compare-story")) == 3)
         assert texts(pilot, "compare-story") == [
             "mixed.py:19  z = self.down(gelu(self.up(y)))",
-            "codegen: the same loops are written as other code",
+            "codegen: the same loops generate different code",
             "1 launch, 1.05 MB: as many as before",
         ]
         await until(pilot, lambda: CHANGED in texts(pilot, "compare-side-1"))

@@ -65,7 +65,7 @@ async def has_columns(pilot: Pilot[None], tab: Tab) -> None:
 
 async def turns_nothing_round(pilot: Pilot[None], tab: Tab) -> None:
     await press(pilot, "O")
-    assert toasts(pilot)[-1] == "nothing is sorted yet: o chooses a column"
+    assert toasts(pilot)[-1] == "no column is sorted: press o to choose one"
 
 
 async def is_widened(pilot: Pilot[None], tab: Tab) -> None:
@@ -127,7 +127,7 @@ async def goes_elsewhere(pilot: Pilot[None], tab: Tab) -> None:
         ("no line of a file is known for this row", "no editor is set", "the editor needs")
     )
     await press(pilot, "d")
-    assert toasts(pilot)[-1] == "nothing to draw around: choose a line, a node or a kernel first"
+    assert toasts(pilot)[-1] == "nothing to draw around: select a line, a node or a kernel first"
 
 
 CHECKS: tuple[Check, ...] = (

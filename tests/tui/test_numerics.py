@@ -69,7 +69,7 @@ async def test_the_first_nan_is_there(mixed: Dump) -> None:
 async def test_what_was_not_checked_says_how(mixed: Dump) -> None:
     async with InspectApp(mixed).run_test(size=(80, 24)) as pilot:
         await press(pilot, "x")
-        assert lines(pilot, "numerics-rows").empty == "Not checked: inspect-compile numerics SCRIPT does it."
+        assert lines(pilot, "numerics-rows").empty == "Not checked. To check: inspect-compile numerics SCRIPT"
 
 
 def test_each_result_has_a_row_with_its_verdict_and_its_story(mixed: Dump) -> None:

@@ -27,7 +27,7 @@ async def test_the_app_opens_on_it_and_v_comes_back(mixed: Dump) -> None:
         assert lines(pilot, "overview-rows").has_focus
         sheet = lines(pilot, "overview-rows").sheet
         drawn = ["".join(span.text for span in sheet.spans(index, 78)) for index in range(18)]
-        for words in ("2 graphs", "Share of bytes moved", "1 finding", "Dynamo", "Memory", "Coverage"):
+        for words in ("2 graphs", "Where the bytes go", "Do first", "Dynamo", "Memory"):
             assert any(words in line for line in drawn), words
         assert "inspect-compile show mixed" in said(pilot, "command")
         await press(pilot, "2")

@@ -108,4 +108,4 @@ async def test_a_run_that_kept_no_output_says_so(tmp_path: Path) -> None:
         await pilot.pause(0.5)
         rows = lines(pilot, "program-rows")
         assert len(rows.sheet) == 0
-        assert "not kept" in rows.render_line(0).text
+        assert "was not recorded" in rows.render_line(0).text

@@ -64,7 +64,7 @@ class Screen:
 
 def test_open_a_dump_walk_and_quit(mixed: Dump) -> None:
     screen = Screen("open", mixed.root)
-    screen.shows("1 finding")
+    screen.shows("Do first")
     screen.types("6")
     assert "mixed.py ▸ 0/0 ▸ forward" in screen.shows("8 kernels")
     screen.shows("cpp_fused_gelu_view_2")
@@ -79,7 +79,7 @@ def test_open_a_dump_walk_and_quit(mixed: Dump) -> None:
 def test_run_a_program_beside_the_app(here: Path) -> None:
     (here / "quick.py").write_text("print('hello', input('who? '))\nraise SystemExit(4)\n")
     screen = Screen("run", "--dump", "dump", "quick.py")
-    screen.shows("Nothing was compiled so far")
+    screen.shows("Nothing has been compiled yet")
     screen.types("0")
     screen.shows("who?")
     screen.types("\rme\r")
@@ -99,7 +99,7 @@ def test_the_editor_gets_the_line_and_the_app_comes_back(mixed: Dump, monkeypatc
     monkeypatch.setenv("EDITOR", str(script))
     monkeypatch.delenv("VISUAL", raising=False)
     screen = Screen("open", mixed.root)
-    screen.shows("1 finding")
+    screen.shows("Do first")
     screen.types("1")
     screen.shows("rows, columns")
     screen.types("/")

@@ -26,7 +26,7 @@ async def test_the_dearest_finding_its_line_and_what_to_change_with_one_key(walk
         await press(pilot, "5")
         assert "walks.py:25" in row(pilot, "fusion-rows")
         told = detail(pilot, "fusion")
-        assert "the compiled code is interrupted here" in told
+        assert "graph break: Python runs this line" in told
         assert 'print("routed")' in told
         assert "to do torch says, not tried: Avoid calling builtin `print`" in told
 
@@ -37,7 +37,7 @@ async def test_the_dearest_copy_with_both_kernels_with_one_key(mixed: Dump) -> N
         assert "convolution · mixed.py:17" in row(pilot, "fusion-rows")
         told = detail(pilot, "fusion")
         assert "y = torch.relu(self.conv(x))" in told
-        assert "to do keep them there: model.to( memory_format=torch.channels_last)" in told
+        assert "to do keep them in channels-last memory: model.to(memory_format= torch.channels_last)" in told
         kernels = [key.split()[1] for key in marked(pilot, "kernels")]
         assert len(kernels) == 2
         assert "extern_kernels.convolution" in kernels
@@ -74,7 +74,7 @@ async def test_who_holds_the_peak_of_memory_with_one(walks: Dump) -> None:
 async def test_what_recompiled_and_why_with_one(walks: Dump) -> None:
     async with InspectApp(walks).run_test(size=SIZE) as pilot:
         await press(pilot, "B")
-        assert "Compiled again later, because 0/1 size of batch in dimension 0: 1024 → 768" in on_screen(pilot)
+        assert "Recompiled later, because 0/1 size of batch in dimension 0: 1024 → 768" in on_screen(pilot)
 
 
 def detail(pilot: Pilot[None], view: str) -> str:

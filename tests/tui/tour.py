@@ -30,8 +30,8 @@ class Stop(NamedTuple):
 
 
 STOPS: Final = (
-    Stop("overview", sees=("Share of bytes moved", "▲ 53.3 s of compiling")),
-    Stop("finding", ("5",), ("the compiled code is interrupted here", "to do")),
+    Stop("overview", sees=("Where the bytes go", "▲ 53.3 s of compiling")),
+    Stop("finding", ("5",), ("graph break: Python runs this line", "to do")),
     Stop("why", ("1", "5", "s", "s"), ("softmax · walks.py:17", "sum · walks.py:18", "2.1 MB apart: softmax × sum")),
     Stop("source", ("g", "cpp_fused_gelu_mul_sum_1", "enter", "tab", "w"), ("erf", "for(")),
     Stop("cost", ("7",), ("FLOP",)),

@@ -72,7 +72,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             Action("pagedown,ctrl+f", "page(1)", "Page down", "a screen down", "list", is_movement=True),
             Action("home", "to_end(0)", "To the first row", "to the first row", "list", is_movement=True),
             Action("end,G", "to_end(1)", "To the last row", "to the last row", "list", "end  G", is_movement=True),
-            Action("left,h", "sideways(-8)", "Left", "long lines to the side", "list", "←  h", is_movement=True),
+            Action("left,h", "sideways(-8)", "Left", "scroll long lines sideways", "list", "←  h", is_movement=True),
             Action("right,l", "sideways(8)", "Right", "and back", "list", "→  l", is_movement=True),
             Action("enter", "enter", "Follow the row", "follow it: source → kernels → generated code", "list",
                    footer="follow"),
@@ -85,7 +85,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             Action("f", "filter", "Filter", "filter: only the rows that match stay", footer="filter", asks=True),
             Action("o", "columns", "Columns: sort, hide, show", "columns: sort by one, hide or show them",
                    footer="columns"),
-            Action("O", "turn_order", "Turn the order round", "sort the other way round"),
+            Action("O", "turn_order", "Reverse the order", "reverse the sort order"),
             Action("escape", "forget", "Clear", "clear the filter, else the search and selection",
                    shown="esc"),
         ),
@@ -93,7 +93,7 @@ GROUPS: Final[tuple[Group, ...]] = (
     (
         "A view",
         (
-            Action("s", "mode", "Next mode of the view", "its next mode: FX or kernel stages, pairs, files",
+            Action("s", "mode", "Next mode of the view", "the view's next mode: FX or kernel stages, pairs, files",
                    footer="mode"),
             Action("i", "lowering", "How it was lowered", "how the node under the cursor was lowered"),
             Action("c", "configuration", "Next configuration of the kernel",
@@ -109,7 +109,7 @@ GROUPS: Final[tuple[Group, ...]] = (
         ),
     ),
     (
-        "Take it elsewhere",
+        "Use it elsewhere",
         (
             Action("e", "edit", "Open in $EDITOR", "open $EDITOR at the line"),
             Action("y", "copy", "Copy the command", "copy the command that prints this table", footer="copy"),

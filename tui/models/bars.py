@@ -44,8 +44,8 @@ Sides = tuple[list[Item], list[Item]]
 
 _LEAST: Final = 2
 """Pieces of a selection that stay: a space, and its name."""
-HINT: Final = "choose a line, a node or a kernel: what belongs to it is marked everywhere"
-OVERVIEW_HINT: Final = "↵ opens what a row is about; v comes back here"
+HINT: Final = "select a line, a node or a kernel: everything that belongs to it is marked in every view"
+OVERVIEW_HINT: Final = "↵ opens the row's subject; v comes back here"
 
 
 def top(

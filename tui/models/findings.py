@@ -34,9 +34,9 @@ def finding_lines(row: Finding, width: int) -> Code:
             lines.append(CodeLine(f"{'':{_TITLE}}{code}", language="python"))
     parts = (
         ("why", row.why, "warn"),
-        ("a call", row.each_call, ""),
+        ("costs", row.each_call, ""),
         ("to do", to_do_text(row), "good"),
-        ("sure", sure_text(row), "dim"),
+        ("basis", sure_text(row), "dim"),
     )
     for title, words, role in parts:
         for index, line in enumerate(_wrapped(one_line(words), width - _TITLE)):

@@ -213,8 +213,8 @@ class _Tables:
                 if mine & set(ledger.members.get(row.a, (row.a,))) or mine & set(ledger.members.get(row.b, (row.b,))):
                     last[row.a, row.b] = row
             rows += [self._row(row) for row in sorted(last.values(), key=_importance)]
-        empty = "Nothing is selected: choose a node, an operation or a kernel in another view, or a group here."
-        empty = "It has no partner: it shares no buffer." if chosen else empty
+        empty = "Nothing is selected: select a node, an operation or a kernel in another view, or a group here."
+        empty = "It shares no buffer with any other scheduler node." if chosen else empty
         return self._shown(Table(ATTEMPTS, rows), empty=empty)
 
     def pairs(self) -> Shown[Table]:

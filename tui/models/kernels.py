@@ -172,7 +172,7 @@ def autotune_sheet(dump: Dump, kernel: Kernel) -> Code:
     for row in rows:
         lines += [styled(""), *_question(row)]
     if not rows:
-        lines.append(styled("nothing of it was autotuned", "dim"))
+        lines.append(styled("it was not autotuned", "dim"))
     return Code(lines)
 
 

@@ -82,7 +82,7 @@ def _lines(chain: Chain, found: Memory, held: list[Holder]) -> Shown[Table]:
 def _kept(dump: Dump, chain: Chain) -> Shown[Table]:
     found = activations(chain.compiled)
     if found is None:
-        return Shown(Table(KEPT_COLUMNS, ()), empty="This graph has no backward for which anything would be kept.")
+        return Shown(Table(KEPT_COLUMNS, ()), empty="This graph has no backward, so nothing is saved for it.")
     keys = [f"{row.decision} {row.node}" for row in found.kept]
     table = Table.of(KEPT_COLUMNS, found.kept, keys, [chain.of_node(chain.graph, row.node) for row in found.kept])
     details = {key: _detail(partial(_of_kept, row, found)) for key, row in zip(keys, found.kept, strict=True)}

@@ -23,7 +23,7 @@ from inspect_compile.tui.models.code import Code, wrapped
 from inspect_compile.tui.models.cost import launch_positions
 from inspect_compile.tui.models.sheet import DETAILED, Panel, Row, Sheet, Shown, Subject, Table
 
-NOT_CHECKED: Final = "Not checked: inspect-compile numerics SCRIPT does it."
+NOT_CHECKED: Final = "Not checked. To check: inspect-compile numerics SCRIPT"
 ALL_FINITE: Final = "No result of this graph had NaN or Inf."
 NOTHING: Final = "No call of this graph was checked."
 

@@ -108,7 +108,7 @@ def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
     lines = dict(enumerate((line.expandtabs(4) for line in text.splitlines()), 1))
     if any(code and lines.get(number, "").strip() != code.strip() for number, code in recorded.items()):
         return SourceFile(
-            path, dict(sorted(recorded.items())), "changed since: the lines that have nodes, as they were"
+            path, dict(sorted(recorded.items())), "changed since the run: the lines that have nodes, as recorded"
         )
     return SourceFile(path, lines, "")
 
@@ -138,7 +138,7 @@ def short_path(path: str, cwd: str) -> str:
 
 NO_LINES: Final = (
     "No node of this graph carries a line of the program.",
-    "Dynamo traced code of torch's own only (an nn.Sequential, say).",
+    "Dynamo traced only torch's own code (an nn.Sequential, for example).",
     "FX and Cost name the modules instead.",
 )
 

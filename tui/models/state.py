@@ -10,7 +10,7 @@ from inspect_compile.knowledge.overview.nothing import advice_for
 from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import one_line
 
-WHAT_TO_DO: Final = "→ 3 shows how far the lowering came; `inspect-compile doctor` says what works on this machine"
+WHAT_TO_DO: Final = "→ 3 shows how far the lowering got; `inspect-compile doctor` checks this machine"
 
 
 class GraphState(NamedTuple):
@@ -27,10 +27,10 @@ def graph_state(graph: CompiledGraph) -> GraphState:
     if end is None:
         if run_state(graph.dump).is_growing:
             return GraphState(False, None)
-        torn = "✗ The compile never ended: this is what was recorded up to then."
+        torn = "✗ The compile never ended: this was recorded before the program stopped."
         return GraphState(False, [styled(torn, "bad")])
     if end.status == "stopped":
-        sentence = "▲ Recorded in part: the dump had its size before this compile ended."
+        sentence = "▲ Recorded in part: the dump reached its size limit before this compile ended."
         return GraphState(True, [styled(sentence, "warn")])
     if end.status != "failed":
         return GraphState(True, None)

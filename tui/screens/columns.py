@@ -11,7 +11,7 @@ from textual.widgets.option_list import Option
 
 from inspect_compile.tui.widgets.lines import Lines
 
-HOW = "enter sorts, again turns round · space hides or shows · esc closes"
+HOW = "enter sorts, enter again reverses · space hides or shows · esc closes"
 
 
 class ColumnsScreen(ModalScreen[None]):

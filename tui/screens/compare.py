@@ -147,7 +147,7 @@ class CompareScreen(Screen[None]):
             self.notify("drawing …", markup=False)
             start(self, partial(draw_for, self, self._drawing), group="draw", latest=True)
         else:
-            self.notify("Ranks of a run can be drawn, other compiles not", severity="warning", markup=False)
+            self.notify("Only the ranks of a run can be drawn", severity="warning", markup=False)
 
     def action_copy(self) -> None:
         """Copy the command that shows the same."""

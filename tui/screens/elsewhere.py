@@ -25,7 +25,7 @@ from inspect_compile.tui.work import start
 SAVED_WIDTH = 400
 """Columns for a table that is saved as text: more than any needs."""
 
-NOTHING_CHOSEN = "choose a line, a node or a kernel first"
+NOTHING_CHOSEN = "select a line, a node or a kernel first"
 
 
 class ElsewhereScreen(Screen[None]):

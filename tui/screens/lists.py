@@ -60,7 +60,7 @@ class ListsScreen(Screen[None]):
         """Sort the other way round."""
         lines = self.focused_lines()
         if lines is None or not lines.arrangement.column:
-            self.notify("nothing is sorted yet: o chooses a column", severity="warning")
+            self.notify("no column is sorted: press o to choose one", severity="warning")
             return
         lines.rearrange(lines.arrangement._replace(is_descending=not lines.arrangement.is_descending))
 

@@ -21,7 +21,7 @@ class QuitScreen(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         """The question."""
         with Vertical(id="quit"):
-            yield Static("The program still runs. Quitting ends it; what was recorded so far is kept.")
+            yield Static("The program is still running. Quitting ends it; everything recorded so far is kept.")
             with Horizontal():
                 yield Button("Stay (n)", id="stay", variant="primary")
                 yield Button("End it and quit (y)", id="end", variant="error")

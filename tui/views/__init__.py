@@ -24,7 +24,7 @@ VIEWS: Final = (
     Tab("7", "cost", "Cost", what="FLOPs, bytes, the roofline"),
     Tab("8", "memory", "Memory", "Mem", "buffers, line by line"),
     Tab("9", "output", "Output", "Out", "the generated code"),
-    Tab("0", "program", "Program", "Prog", "what the program prints"),
+    Tab("0", "program", "Program", "Prog", "the program's output"),
     Tab("x", "numerics", "Numerics", "Num", "errors that a check of numerics found"),
 )
 """In the order of the tabs."""

@@ -41,7 +41,7 @@ _NARROW: Final = 70
 """Width of the view below which notes beside a source alone are short."""
 _PAUSE: Final = 0.3
 """Seconds that the cursor stays on a C++ kernel before it is compiled."""
-_MAKING: Final = "it is being made: the source is compiled again, which takes some seconds"
+_MAKING: Final = "compiling the source again; this takes some seconds"
 
 ROOMY: Final = 130
 """Width of the view from which source and stage have room for long notes."""
@@ -145,7 +145,7 @@ class KernelsView(View):
         await asyncio.sleep(_PAUSE)
         assemble = assembler(self)
         if assemble is None:
-            raise CommandError("it is made by `inspect-compile open`")
+            raise CommandError("only `inspect-compile open` makes it")
         return await asyncio.to_thread(assemble, cpp)
 
     def _show_source(self, kernel: Kernel, mode: str, source: Code, beside: Staged) -> None:

@@ -19,7 +19,7 @@ from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.terminal_lines import TerminalLines
 from inspect_compile.tui.work import start
 
-NOTHING_KEPT: Final = "What the program printed was not kept: it ran without the app beside it."
+NOTHING_KEPT: Final = "The program's output was not recorded: it ran without the app."
 
 TICK: Final = 0.1
 """Seconds between two reads of the program's output."""

@@ -54,11 +54,11 @@ def _because(one: KeyDifference, *, is_code: bool = False) -> str:
     if before == after:
         return ""
     if _ADDRESS.sub("", before) == _ADDRESS.sub("", after):
-        return " (an address, which is another one in each process)"
+        return " (an address, which differs in each process)"
     if _TIME.sub("", before) == _TIME.sub("", after):
         return " (a time)"
     if not is_code and sorted(_ELEMENT.findall(before)) == sorted(_ELEMENT.findall(after)):
-        return " (the same elements in another order, as those of a set)"
+        return " (the same elements in another order, as in a set)"
     return ""
 
 

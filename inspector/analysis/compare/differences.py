@@ -113,8 +113,8 @@ def _frame(a: FrameContent | None, b: FrameContent | None) -> Iterator[Differenc
         if only_a or only_b:
             yield Difference(kind, only.compile_id, "", "", f"{where}: {message}", only_a, only_b)
 
-    yield from differ("frames", "what became of it differs", (a.status,), (b.status,))
-    yield from differ("recompiles", "compiled again for other reasons", a.recompiles, b.recompiles)
+    yield from differ("frames", "the outcome differs", (a.status,), (b.status,))
+    yield from differ("recompiles", "recompiled for other reasons", a.recompiles, b.recompiles)
     places = tuple(map(a.in_any_file, a.breaks)), tuple(map(b.in_any_file, b.breaks))
     yield from differ("graph_breaks", "the graph breaks elsewhere", *places, (a.breaks, b.breaks))
     yield from differ("guards", "the guards differ", a.guards, b.guards)
@@ -143,7 +143,7 @@ def _graph(a: GraphContent | None, b: GraphContent | None) -> Iterator[Differenc
 
     if a.collectives != b.collectives:
         counts = f"{{a}} calls {_words(a.collectives, 'collective')}, {{b}} {len(b.collectives)}"
-        sentence = counts if len(a.collectives) != len(b.collectives) else "they are others, or in another order"
+        sentence = counts if len(a.collectives) != len(b.collectives) else "they differ, or are in another order"
         yield found("collectives", sentence, *_aligned(a.collectives, b.collectives))
     if a.status != b.status:
         yield found("status", f"{a.status} in {{a}}, {b.status} in {{b}}", (a.status,), (b.status,))
@@ -185,7 +185,7 @@ def _aligned(a: Lines, b: Lines) -> tuple[Lines, Lines]:
 
 def _node_words(a: Lines, b: Lines) -> str:
     if not a and not b:
-        return "the same nodes read each other in another way"
+        return "the same nodes are connected differently"
     if len(a) == len(b):
         return f"{_words(a)} {'differs' if len(a) == 1 else 'differ'}"
     return f"{_words(a)} only in {{a}}, {_words(b)} only in {{b}}"

@@ -122,7 +122,7 @@ def numbers(found: Sequence[Distance], moves: Moves) -> Numbers:
     BatchNorm is nothing but rounding.
     """
     if not found:
-        return Numbers(NOT_COMPARED, "the program left no result that could be compared")
+        return Numbers(NOT_COMPARED, "the program left no result to compare")
     left = [one for one in found if moves.again.get(one.name, 0.0) <= _RANDOM]
     results = [one for one in found if one.name.startswith(RETURNED)] or found  # a program may compile nothing
     if not any(one in left for one in results):

@@ -189,7 +189,7 @@ def _words(name: str, calls: list[KernelTraffic], registers: int | None) -> Iter
         read, written = sum(row.read for row in calls), sum(row.written for row in calls)
         yield f"{name}  reads {read:,} bytes, writes {written:,}"
     else:
-        yield f"{name}  how much it moves is not known"
+        yield f"{name}  its traffic is not known"
     if registers is not None:
         yield f"· {registers} registers"
 

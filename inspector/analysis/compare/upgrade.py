@@ -22,13 +22,13 @@ KINDS: Final = {
     "fusion": ("fusion",),
     "other generated code": ("lowering", "realize", "tiling", "codegen"),
     "autotuning": ("autotune",),
-    "same code, compiled to something else": ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa"),
+    "same code, compiled differently": ("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa"),
     "library functions": ("library",),
     "not explained": ("not known",),
 }
 """Kind of difference → the levels of causes."""
 LIBRARY: Final = "library functions"
-SAME: Final = "same code, other time"
+SAME: Final = "same code, different time"
 _KIND_OF: Final = {level: kind for kind, levels in KINDS.items() for level in levels}
 _TOLD: Final = 6
 """Kernels and functions that are told."""
@@ -38,7 +38,7 @@ class Share(msgspec.Struct, frozen=True, tag_field="fact", tag="upgrade_share"):
     """What one kind of difference adds. `upgrade --json` prints these after the `upgrade` row."""
 
     kind: str
-    """A key of KINDS, `same code, other time`, or a part of the calls: `allocations and frees`, `checks of sizes`,
+    """A key of KINDS, `same code, different time`, or a part of the calls: `allocations and frees`, `checks of sizes`,
     `Python between launches`, `guards, Dynamo and wrappers`, `from forward to backward`.
     """
     seconds: float | None

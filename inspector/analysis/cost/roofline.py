@@ -22,7 +22,7 @@ MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
 LAUNCH: Final = "launch"
 NOTHING: Final = ""
-OVER_LINKS: Final = "it moves its bytes over the links between devices, of which no figure is known"
+OVER_LINKS: Final = "it moves bytes over links between devices, whose bandwidth is not known"
 
 
 class CallTime(msgspec.Struct, frozen=True):

@@ -29,8 +29,8 @@ def run_state(dump: Dump) -> RunState:
             return RunState(True, f"the program still runs (pid {run.pid}): there may be more to come")
         return RunState(
             False,
-            "the program never said that it ended: it was killed, it left by os._exit, its disk was full, or this dump "
-            "comes from another machine",
+            "the end of the program was not recorded: it was killed or called os._exit, its disk was full, or this"
+            " dump comes from another machine",
         )
     if run.exception is not None:
         return RunState(False, f"the program ended with {run.exception}")

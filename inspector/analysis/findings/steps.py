@@ -184,7 +184,7 @@ def _layouts(dump: Dump, account: Account) -> Iterator[Finding]:
             LAYOUT_CHANGES,
             seconds,
             what=WORDS[LAYOUT_CHANGES].what,
-            why=f"{round(sum(row.count for row in own)):,} kernels in a step that only turn tensors around",
+            why=f"{round(sum(row.count for row in own)):,} kernels in a step that only convert layouts",
             to_do=WORDS[LAYOUT_CHANGES].to_do,
             names=tuple(dict.fromkeys(row.what for row in own)),
             knob=CHANNELS_LAST,

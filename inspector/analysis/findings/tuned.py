@@ -54,5 +54,5 @@ def answered(dump: Dump) -> Callable[[Finding], bool]:
 
 def _why(row: TriedChange) -> str:
     gain, width = 100 * (row.gain or 0.0), 100 * (row.plus_minus or 0.0)
-    precision = "; it computes with another precision" if row.outcome == PRECISION else ""
+    precision = "; it changes the precision" if row.outcome == PRECISION else ""
     return f"tried: −{gain:.1f} ± {width:.1f} % of a step; numbers: {row.numbers}{precision}"

@@ -21,7 +21,7 @@ class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
 
     kind: Kind
     name: str
-    """The compile id, empty for what ran in no compile in particular; the pass, the kernel, the probe."""
+    """The compile id, empty for what ran in no specific compile; the pass, the kernel, the probe."""
     about: str
     """The function of a compile, the stage of a pass; of a kernel `compiled`, or `timed` for autotuning."""
     module: str

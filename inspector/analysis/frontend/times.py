@@ -38,7 +38,7 @@ class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time")
     """The time of one stage, in one compile or in all."""
 
     graph: str | None
-    """The compile id, empty for what ran in no compile in particular; None for all compiles together."""
+    """The compile id, empty for what ran in no specific compile; None for all compiles together."""
     stage: str
     seconds: float
     """Time without other stages and without probes, which are a separate stage.

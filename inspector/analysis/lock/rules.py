@@ -127,10 +127,10 @@ def _no_change(text: str, words: list[str]) -> NoChange:
 def _bound(text: str) -> Bound:
     found = _COMPARED.fullmatch(text.strip())
     if found is None:
-        raise RuleError(f"rule {text!r} is none that is known; a rule is one of {FORMS}")
+        raise RuleError(f"rule {text!r} is not known; a rule is one of {FORMS}")
     metric, kind = _metric(text, found["metric"])
     if metric in ("status", "cudagraphs"):
-        raise RuleError(f"rule {text!r}: {metric} is no number; write `no change in {metric}` or `ignore {metric}`")
+        raise RuleError(f"rule {text!r}: {metric} is not a number; write `no change in {metric}` or `ignore {metric}`")
     value = _VALUE.fullmatch(found["value"].strip())
     if value is None:
         raise RuleError(f"rule {text!r}: {found['value']!r} is no value; write 12, 1.5 GB, or 1.02x of what it was")

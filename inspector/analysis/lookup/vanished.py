@@ -22,9 +22,9 @@ _GRAPHS: Final = {
 }
 _WAYS: Final = {
     "view": "a view, for which nothing is computed",
-    "getitem": "an element of what a call returns",
+    "getitem": "an element of the result of a call",
     "constant": "a constant",
-    "dead": "read by nothing",
+    "dead": "nothing reads it",
     "size": "a number, which the host computes",
 }
 """Way of a lowering that makes no operation → what the node is then."""

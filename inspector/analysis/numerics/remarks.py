@@ -73,7 +73,7 @@ def _not_finite(row: NonFiniteRow) -> Remark:
     if row.kernel:
         made += f" in {row.kernel}"
     if row.reason:
-        made = f"what makes it is not known ({row.reason})"
+        made = f"its cause is not known ({row.reason})"
     step = f" (step {row.step:,})" if row.step else ""
     return Remark(
         graph=row.graph,

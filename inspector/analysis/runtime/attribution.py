@@ -311,8 +311,10 @@ class _Attributor:
         if len(named) == 1:
             return self._join(*named[0], "name", LIKELY)
         if named:
-            return Joined(reason=f"ambiguous: {len(named)} launches of this name, and none can be told from the order")
-        return Joined(reason="no kernel of the dump has this name, nor does the order of the kernels tell it")
+            return Joined(
+                reason=f"ambiguous: {len(named)} launches of this name, and their order does not identify them"
+            )
+        return Joined(reason="no kernel of the dump has this name, and their order does not identify it")
 
 
 _KINDS: Final = frozenset({"forward", "backward", "inference"})

@@ -35,7 +35,7 @@ def outside_of_ranks(dump: Dump) -> list[tuple[tuple[int, ...], list[Collective]
 
 def caller_text(row: Collective) -> str:
     """The caller in words: `DistributedDataParallel's reducer`."""
-    return _CALLERS.get(row.by, "not known by whom").format(hook=row.hook)
+    return _CALLERS.get(row.by, "by an unknown rank").format(hook=row.hook)
 
 
 def by_operation(rows: Sequence[Collective]) -> list[tuple[str, int, int]]:

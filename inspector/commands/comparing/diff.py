@@ -16,28 +16,26 @@ class Diff:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        parser.epilog = "Exit status: 0 where both compiled the same, 1 where they differ, 2 for an error."
+        parser.epilog = "Exit status: 0 if both compiled the same, 1 if they differ, 2 for an error."
         parser.add_argument("a", metavar="DUMP", help="a dump")
         parser.add_argument("b", metavar="DUMP", help="the dump to compare it with")
-        parser.add_argument("--rank", metavar="R", type=int, help="of distributed runs, the rank (0, 1, …) of both")
-        parser.add_argument(
-            "--target", metavar="GPU", help="of runs with several targets, the one of both; a run without has none"
-        )
+        parser.add_argument("--rank", metavar="R", type=int, help="rank of both distributed runs (0, 1, …)")
+        parser.add_argument("--target", metavar="GPU", help="target of both runs; a run without targets has none")
         parser.add_argument("--json", action="store_true", help="one JSON object per line for each difference")
         parser.add_argument(
-            "--kernels", action="store_true", help="the kernels of both beside each other: launches, bytes, time"
+            "--kernels", action="store_true", help="show the kernels of both side by side: launches, bytes, time"
         )
         parser.add_argument(
             "--stage",
             nargs=2,
             metavar=("STAGE", "KERNEL"),
-            help="how a kernel and its counterpart differ in ttir, ttgir, llir, ptx, sass, amdgcn, isa or asm (C++), or"
-            " in their source",
+            help="show how a kernel and its counterpart differ in ttir, ttgir, llir, ptx, sass, amdgcn, isa or asm"
+            " (C++), or in their source",
         )
         parser.add_argument(
             "--compile", action="store_true", help="with --stage asm: compile C++ although it is not in torch's cache"
         )
-        parser.add_argument("--all", action="store_true", help="all differences, with all their lines")
+        parser.add_argument("--all", action="store_true", help="show all differences, with all their lines")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print the differences."""

@@ -26,23 +26,28 @@ class Upgrade:
         """Add the options that stand before the program."""
         parser.usage = "inspect-compile upgrade --old ENV --new ENV [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]"
         parser.epilog = (
-            "ENV is a virtual environment's folder or a Python executable. Nothing is installed there: our package is"
-            " put on PYTHONPATH. Exit status: 0 where both compile the same, 1 where they differ, 2 for an error."
+            "ENV is a virtual environment's folder or a Python executable. Nothing is installed there:"
+            " inspect-compile is put on PYTHONPATH. Exit status: 0 if both compile the same, 1 if they differ, 2"
+            " for an error."
         )
-        parser.add_argument("--old", metavar="ENV", required=True, help="the environment that was")
-        parser.add_argument("--new", metavar="ENV", required=True, help="the one to compare with it")
+        parser.add_argument("--old", metavar="ENV", required=True, help="the old environment")
+        parser.add_argument("--new", metavar="ENV", required=True, help="the new environment")
         parser.add_argument("--dump", metavar="DIR", help="where to record both; a new or empty directory")
-        parser.add_argument("--target", metavar="GPU", help="compile for a GPU that is not here (sm_90, …), unmeasured")
+        parser.add_argument(
+            "--target",
+            metavar="GPU",
+            help="compile for a GPU that this machine does not have (sm_90, …); nothing is timed",
+        )
         parser.add_argument(
             "--runs",
             metavar="N",
             type=int,
-            help=f"run each N times, in turn, to tell noise (default {RUNS}; 1 where nothing is timed)",
+            help=f"run each N times, in turn, to measure noise (default {RUNS}; 1 where nothing is timed)",
         )
         parser.add_argument(
             "--prove",
             action="store_true",
-            help="run NEW again with the settings of torch whose defaults were others in OLD, and say what came back",
+            help="run NEW again with OLD's defaults of changed torch settings, and report which differences disappear",
         )
         parser.add_argument(
             "--swap",
@@ -50,7 +55,7 @@ class Upgrade:
             action="append",
             default=[],
             type=_setting,
-            help="the same with this setting, of torch._inductor.config or with _dynamo. or _functorch. before it",
+            help="the same with this setting of torch._inductor.config; prefix others with _dynamo. or _functorch.",
         )
         parser.add_argument("--no-measure", action="store_true", help="do not time launches")
         parser.add_argument("--json", action="store_true", help="one JSON object per line")
@@ -142,9 +147,9 @@ def _setting(text: str) -> "tuple[str, Plain]":
 
 def _words(program: "Program | None") -> list[str]:
     if program is None or not program.words:
-        raise CommandError("which program? inspect-compile upgrade --old ENV --new ENV SCRIPT, or -m MODULE")
+        raise CommandError("no program given: inspect-compile upgrade --old ENV --new ENV SCRIPT, or -m MODULE")
     if program.kind == "command":
-        raise CommandError("upgrade takes a SCRIPT or -m MODULE: a COMMAND has a Python of its own")
+        raise CommandError("upgrade takes a SCRIPT or -m MODULE, not a COMMAND with its own Python")
     if program.kind == "script" and not Path(program.words[0]).exists():
         raise CommandError(f"{program.words[0]}: there is no such script")
     return ["-m", *program.words] if program.kind == "module" else list(program.words)

@@ -55,40 +55,38 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--phase",
         choices=PHASES,
-        help="of a schedule: before fusion, after it, or both (default; with -o FILE after)",
+        help="of a schedule: before fusion, after fusion, or both (default; with -o FILE: after)",
     )
-    parser.add_argument("--around", metavar="NODE", help="only what is near to this operation, buffer, node or kernel")
+    parser.add_argument("--around", metavar="NODE", help="only what is near this operation, buffer, node or kernel")
     parser.add_argument(
         "--depth", "--radius", type=int, default=2, metavar="N", help="how many arrows away (default: 2)"
     )
-    parser.add_argument(
-        "--path", nargs=2, metavar=("A", "B"), help="only what is on the way from one to the other, or back"
-    )
+    parser.add_argument("--path", nargs=2, metavar=("A", "B"), help="only what is on a path from one to the other")
     parser.add_argument(
         "--findings",
         action="store_true",
-        help="only what findings are about: missed fusions, with their bytes and reasons, copies, slow kernels",
+        help="only the subjects of the findings: missed fusions, with their bytes and reasons, copies, slow kernels",
     )
     folding = parser.add_mutually_exclusive_group()
     folding.add_argument(
         "--fold",
         action="store_true",
         default=None,
-        help="layers that repeat once, a box for each kernel, and modules where it is still too much "
-        "(the default if it is large)",
+        help="draw repeated layers once, one box for each kernel, and modules if that is still too much (default"
+        " for large drawings)",
     )
-    folding.add_argument("--unfold", dest="fold", action="store_false", help="a box for each operation or node")
+    folding.add_argument("--unfold", dest="fold", action="store_false", help="one box for each operation or node")
     parser.add_argument("--refused", action="store_true", help="before fusion, also the pairs that were not fused")
     parser.add_argument(
         "--heat",
         choices=HEATS,
-        help="colour each launch by its bytes, FLOPs, time (measured, else at least) or "
-        "registers; error: by the worst verdict of `numerics`",
+        help="colour each launch by its bytes, FLOPs, time (measured, or the least possible) or registers; error:"
+        " by the worst verdict of `numerics`",
     )
     parser.add_argument(
-        "--stage", choices=STAGES, help="of an FX graph: where on its way (default: post_grad, what is lowered)"
+        "--stage", choices=STAGES, help="stage of an FX graph (default: post_grad, the graph that is lowered)"
     )
-    parser.add_argument("--all", action="store_true", help="constants, parameters and views, too")
+    parser.add_argument("--all", action="store_true", help="also constants, parameters and views")
 
 
 def asked(words: list[str]) -> DrawRequest:
@@ -114,7 +112,7 @@ def wanted(kind: Kind, name: str, arguments: argparse.Namespace, *, is_file: boo
     for option in _OPTIONS:
         if getattr(arguments, option.flag) not in (None, False) and option.field not in kind.options:
             takers = [other.name for other in KINDS.values() if option.field in other.options]
-            hint = f"it chooses what is drawn of {' and '.join(takers)}"
+            hint = f"that option is for {' and '.join(takers)}"
             raise CommandError(f"draw {kind.name} takes no --{option.flag}: {hint}")
     return Wanted(
         name=name,

@@ -27,24 +27,24 @@ class Check:
             "  |  DUMP"
         )
         parser.epilog = (
-            "Options of ours can stand at once behind SCRIPT, too; the program's own arguments begin with the first "
-            "word that is none, or behind `--`. A directory without a __main__.py in the place of SCRIPT is a DUMP. "
-            "Exit status: 0 where nothing differs that must not, 1 where something does, 2 for an error."
+            "Our options may also follow SCRIPT directly; the program's own arguments begin with the first word"
+            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP. "
+            "Exit status: 0 if nothing breaks the contract, 1 if something does, 2 for an error."
         )
         add_program_options(parser)
         parser.add_argument("--lock", metavar="FILE", default=FILE, help=f"the contract; default: {FILE}")
         parser.add_argument(
-            "--update", action="store_true", help="write what is compiled now into the contract; its rules stay"
+            "--update", action="store_true", help="update the contract to what is compiled now; its rules stay"
         )
         parser.add_argument(
             "--format",
             choices=("text", "github", "json"),
             default="text",
-            help="github: annotations of GitHub Actions beside the text; json: one object per line",
+            help="github: also GitHub Actions annotations; json: one object per line",
         )
-        parser.add_argument("--junit", metavar="FILE", help="write JUnit XML, too")
-        parser.add_argument("--sarif", metavar="FILE", help="write SARIF 2.1.0, too")
-        parser.add_argument("--all", action="store_true", help="print what only follows from other differences, too")
+        parser.add_argument("--junit", metavar="FILE", help="also write JUnit XML")
+        parser.add_argument("--sarif", metavar="FILE", help="also write SARIF 2.1.0")
+        parser.add_argument("--all", action="store_true", help="also print differences that only follow from others")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Record the program, compare, and report."""

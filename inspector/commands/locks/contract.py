@@ -39,14 +39,14 @@ def add_program_options(parser: argparse.ArgumentParser) -> None:
         "--target",
         metavar="GPU",
         type=known_target,
-        help="compile for a GPU that is not here (sm_90, …); of a dump, the one",
+        help="compile for a GPU that this machine does not have (sm_90, …); with a DUMP: its target",
     )
     parser.add_argument(
         "--fake-kernels",
         action="store_true",
-        help="with --target: go on with zeros where a Triton kernel of the program's own can't run",
+        help="with --target: where the program's own Triton kernel cannot run, continue with zeros as its result",
     )
-    parser.add_argument("--rank", metavar="R", type=int, help="of a distributed run, the rank (0, 1, …)")
+    parser.add_argument("--rank", metavar="R", type=int, help="rank of a distributed run (0, 1, …)")
 
 
 def own_behind(arguments: argparse.Namespace, parser: argparse.ArgumentParser) -> None:
@@ -81,7 +81,7 @@ def recorded(arguments: argparse.Namespace, name: str) -> Recorded:
 
     program: Program | None = arguments.program
     if program is None or not program.words:
-        raise CommandError(f"which program? inspect-compile {name} SCRIPT, {name} -m MODULE, or {name} -- COMMAND")
+        raise CommandError(f"no program given: inspect-compile {name} SCRIPT, {name} -m MODULE, or {name} -- COMMAND")
     if is_dump(program):
         path = program.words[0]
         found, words = open_dump(Path(path)), tuple(open_dump(Path(path)).run.argv)
@@ -158,7 +158,7 @@ def _check_whole(dump: "Dump", path: str) -> None:
     if dump.run.omitted:
         omitted = "; ".join(one.message for one in dump.run.omitted if one.what != "texts")
         if omitted:
-            raise CommandError(f"{path} is not complete ({omitted}): it cannot be held against anything")
+            raise CommandError(f"{path} is not complete ({omitted}): it cannot be compared with a contract")
 
 
 def _root(dump: "Dump") -> str:

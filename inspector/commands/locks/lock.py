@@ -22,9 +22,9 @@ class Lock:
             "DUMP"
         )
         parser.epilog = (
-            "Options of ours can stand at once behind SCRIPT, too; the program's own arguments begin with the first "
-            "word that is none, or behind `--`. A directory without a __main__.py in the place of SCRIPT is a DUMP. "
-            "Exit status: 0 where the file was written, 2 for an error."
+            "Our options may also follow SCRIPT directly; the program's own arguments begin with the first word"
+            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP. "
+            "Exit status: 0 if the file was written, 2 for an error."
         )
         add_program_options(parser)
         parser.add_argument("-o", "--output", metavar="FILE", default=FILE, help=f"the contract; default: {FILE}")
@@ -33,11 +33,11 @@ class Lock:
             metavar="RULE",
             action="append",
             default=[],
-            help="a rule beside the usual ones; can be given again",
+            help="a rule in addition to the defaults; repeatable",
         )
         parser.add_argument(
             "--missed-over", metavar="SIZE", type=size, default=MISSED_OVER,
-            help="list missed fusions from so many bytes on (default 64 kB)",
+            help="list missed fusions of at least SIZE (default 64 kB)",
         )  # fmt: skip
 
     def run(self, arguments: argparse.Namespace) -> int:

@@ -24,7 +24,9 @@ class Export:
         add_graph(parser)
         help_text = "; ".join(f"{name}: {form.help}" for name, form in FORMATS.items())
         parser.add_argument("--format", choices=FORMATS, required=True, help=help_text)
-        parser.add_argument("-o", "--output", metavar="FILE", help="default: named after the dump, here")
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", help="default: named after the dump, in the current directory"
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Write, and say how to look at it."""

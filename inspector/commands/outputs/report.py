@@ -35,22 +35,24 @@ class Report:
             "dumps",
             nargs="*",
             metavar="DUMP",
-            help="the dump, by default the newest one below the current directory; more are compared with the first",
+            help="the dump (default: the newest one below the current directory); others are compared with the first",
         )
         add_part(parser)
         add_recompile(parser)
-        parser.add_argument("-o", "--output", metavar="FILE.html", help="default: named after the dump, here")
+        parser.add_argument(
+            "-o", "--output", metavar="FILE.html", help="default: named after the dump, in the current directory"
+        )
         parser.add_argument(
             "--rows", type=int, default=ROWS, metavar="N", help=f"rows of each graph in a table (default: {ROWS:,})"
         )
         parser.add_argument(
-            "--redact", action="store_true", help="as in share: without paths, arguments, names and credentials"
+            "--redact", action="store_true", help="as in `share`: remove paths, arguments, names and credentials"
         )
         parser.add_argument(
             "--no-source",
             action="store_true",
-            help="without the program's source lines and names, which become name7x; lines keep their numbers; "
-            "includes --redact",
+            help="remove the program's source lines, and replace its names by name7x; lines keep their numbers;"
+            " includes --redact",
         )
 
     def run(self, arguments: argparse.Namespace) -> int:

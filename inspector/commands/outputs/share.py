@@ -32,21 +32,21 @@ class Share:
         parser.add_argument(
             "--redact",
             action="store_true",
-            help="put short names in the place of paths, arguments, user and host names, addresses and credentials, "
-            "and leave out what the program printed",
+            help="replace paths, arguments, user and host names, addresses and credentials by short names, and"
+            " remove the program's output",
         )
         parser.add_argument(
             "--no-source",
             action="store_true",
-            help="leave no text of the program's: its lines go, its names and files become name7x, everywhere the "
-            "same; lines keep their numbers; includes --redact",
+            help="remove all text of the program: its source lines go, its names and files become name7x, the same"
+            " everywhere; lines keep their numbers; includes --redact",
         )
         parser.add_argument(
             "--inputs",
             action="store_true",
-            help="put in the inputs of wrong launches that a check of numerics kept: tensors of the program's",
+            help="include the inputs of wrong launches that `numerics` kept: tensors of the program",
         )
-        parser.add_argument("--json", action="store_true", help="what was written and taken out, as one JSON object")
+        parser.add_argument("--json", action="store_true", help="print what was written and removed as one JSON object")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Write the zip, and say what is missing in it."""

@@ -11,17 +11,22 @@ if TYPE_CHECKING:
     from inspect_compile.graph import CompiledGraph, Graphs
 
 
-def _memory(graph: "CompiledGraph") -> str | None:
+def _memory(graph: "CompiledGraph", wanted: Wanted) -> str | None:
     from inspect_compile.analysis.memory.holders import holders
-    from inspect_compile.diagrams.memory import memory_chart
+    from inspect_compile.analysis.memory.lanes import lanes, step_memory
+    from inspect_compile.diagrams.memory import FOLDED, folded_chart, memory_chart
     from inspect_compile.diagrams.schedule.schedule import title
 
     found = graph.memory
+    if not found.steps:
+        return None
     held = holders(graph, found)
-    return memory_chart(found, held, title(graph, "memory")) if found.steps else None
+    if wanted.fold is False or (wanted.fold is None and len(held) < FOLDED):
+        return memory_chart(found, held, title(graph, "memory"))
+    return folded_chart(found, lanes(graph, found, held), step_memory(graph), title(graph, "memory"))
 
 
-def _roofline(graph: "CompiledGraph") -> str | None:
+def _roofline(graph: "CompiledGraph", _: Wanted) -> str | None:
     from inspect_compile.analysis.cost.roofline import roofline
     from inspect_compile.analysis.cost.roofline_plot import plot
     from inspect_compile.analysis.cost.roofs import roof_of
@@ -36,7 +41,7 @@ def _roofline(graph: "CompiledGraph") -> str | None:
     return roofline_svg(found, title(graph, "roofline")) if found.points else None
 
 
-def _timeline(graph: "CompiledGraph") -> str | None:
+def _timeline(graph: "CompiledGraph", _: Wanted) -> str | None:
     from inspect_compile.analysis.frontend.times import parts
     from inspect_compile.diagrams.schedule.schedule import title
     from inspect_compile.diagrams.timeline import timeline
@@ -46,38 +51,48 @@ def _timeline(graph: "CompiledGraph") -> str | None:
 
 
 def _chart(
-    name: str, what: str, nothing: str, svg: "Callable[[CompiledGraph], str | None]", on_page: Wanted | None = None
+    name: str,
+    what: str,
+    nothing: str,
+    svg: "Callable[[CompiledGraph, Wanted], str | None]",
+    on_page: Wanted | None = None,
+    options: frozenset[str] = frozenset(),
 ) -> Kind:
     """`svg` gives None for a graph that has `nothing` of it."""
 
     def draw(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:
         for graph in graphs:
-            found = svg(graph)
+            found = svg(graph, wanted)
             yield Missing(graph.fact, nothing) if found is None else Drawn(graph.fact, name, what, found, "svg")
 
     def listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
         for graph in graphs:
             try:
-                status = nothing if svg(graph) is None else "yes"
+                status = nothing if svg(graph, Wanted()) is None else "yes"
             except CommandError as error:
                 status = str(error)
             yield name, status
 
-    return Kind(name, what, draw, listed, on_page=on_page)
+    return Kind(name, what, draw, listed, options, on_page=on_page)
 
 
 MEMORY = _chart(
-    "memory", "the memory that is held after each line", "no lines of a wrapper were recorded", _memory, Wanted()
+    "memory",
+    "memory in use after each line, and what each source line holds",
+    "no lines of a wrapper were recorded",
+    _memory,
+    Wanted(),
+    frozenset({"fold"}),
 )
 ROOFLINE = _chart(
     "roofline",
-    "each kernel against what the device can do",
+    "each kernel against the device's roofline",
     "none of its kernels computes anything that is counted",
     _roofline,
     Wanted(),
 )
 _NOT_TIMED: Final = "no timers were recorded"
-TIMELINE = _chart("timeline", "where the time of compiling went", _NOT_TIMED, _timeline)
+TIMELINE = _chart("timeline", "where compile time is spent", _NOT_TIMED, _timeline)
 
 
 def _startup(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pictures:

@@ -118,4 +118,4 @@ KERNEL = Kind(
     frozenset({"fold", "everything"}),
     "KERNEL",
 )
-NODE = Kind("node", "one node's way through all levels", _node, _node_listed, frozenset({"everything"}), "NODE")
+NODE = Kind("node", "a node's path through all levels", _node, _node_listed, frozenset({"everything"}), "NODE")

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 NOT_MEASURED: Final = {
     "bytes": "no launch was recorded",
-    "flops": "nothing that is counted was computed",
-    "time": "no launch was timed (inspect-compile run --measure), and what the device can do is not known",
+    "flops": "no FLOPs are counted",
+    "time": "no launch was timed (inspect-compile run --measure), and the device's peaks are not known",
     "registers": "no Triton kernel was compiled",
     "error": "no launch was checked (inspect-compile numerics SCRIPT)",
 }
@@ -80,9 +80,9 @@ def _findings(dump: "Dump", graphs: "Sequence[CompiledGraph]") -> Pictures:
     for graph in graphs:
         found = findings_picture(graph)
         if found is None:
-            yield Missing(graph.fact, "no finding is about its schedule (show findings has those about other things)")
+            yield Missing(graph.fact, "no finding is about this schedule (see show findings for others)")
         else:
-            yield Drawn(graph.fact, "schedule_findings", "what the findings are about", dot_text(found))
+            yield Drawn(graph.fact, "schedule_findings", "the subjects of the findings", dot_text(found))
 
 
 def _check(wanted: Wanted) -> None:

@@ -57,7 +57,7 @@ def error(graph: "CompiledGraph") -> Heat | None:
     return Heat(
         operation,
         launch,
-        Shade("not checked", *SHADES["unknown"], "no value of it was compared"),
+        Shade("not checked", *SHADES["unknown"], "none of its values were compared"),
         (
             f"colour: the worst verdict of `inspect-compile numerics`, in {number_of(found.calls, 'checked call')}",
             *(f"pass {name} makes a result of the graph wrong" for name in passes),
@@ -106,7 +106,7 @@ def _scale(figures: launch_figures.Figures, text_of: Callable[[float], str]) -> 
         shade = next(shade for least, shade in steps if value >= least)
         return Heated(shade, text_of(value), value)
 
-    unknown = Shade("not known", *SHADES["unknown"], "nothing is known of it, or it is no launch")
+    unknown = Shade("not known", *SHADES["unknown"], "not known, or not a launch")
     return Heat(lambda row: None, launch, unknown, (f"colour: {figures.what}, of each launch",), is_of_launches=True)
 
 

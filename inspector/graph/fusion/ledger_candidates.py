@@ -14,12 +14,12 @@ REASONS: Final = {
     "backend-refused": "torch's code generator does not put both into one loop, and gives no reason",
     "lost-to": "allowed, and another pair came first",
     "one-group": "both are in one group already",
-    "deferred": "allowed, and left for a later round: torch does other kinds of fusion first",
+    "deferred": "allowed, but left for a later round: torch does other kinds of fusion first",
     "slower": "allowed, timed, and slower than apart",
     "undone": "fused at first, and separated again later",
     "no-common-buffer": "they use no buffer in common",
-    "outside-window": "between them are more nodes that use the buffer than are tried",
-    "unfusable": "one of them is a call or a view: such nodes are never paired",
+    "outside-window": "more nodes use the buffer between them than torch tries",
+    "unfusable": "one of them is a library call or a view: such nodes are never paired",
 }
 """inspect-compile's codes for outcomes that torch gives no reason for."""
 

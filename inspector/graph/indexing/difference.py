@@ -218,7 +218,7 @@ def _description(kind: str, one: _Walk, other: _Walk) -> str:
         case "transposed":
             return f"the same elements with the loops in another order: {_steps(one)} against {_steps(other)}"
         case "offset":
-            wrapped = ", and one of them is wrapped round by a remainder" if one.is_cut != other.is_cut else ""
+            wrapped = ", and one of them wraps around with a remainder" if one.is_cut != other.is_cut else ""
             return f"another start: element {_count(one.offset)} against {_count(other.offset)}{wrapped}"
         case "sizes":
             return f"a different number of elements: {_count(one.touched)} against {_count(other.touched)}"
@@ -235,8 +235,8 @@ def _description(kind: str, one: _Walk, other: _Walk) -> str:
 
 def _whole_words(a: Access, b: Access) -> str:
     if a.index is None and b.index is None:
-        return "both take the buffer as a whole: neither has a loop over it that could be joined"
-    return f"the {'first' if a.index is None else 'second'} takes the buffer as a whole, and has no loop over it"
+        return "both use the whole buffer: neither has a loop over it that could be fused"
+    return f"the {'first' if a.index is None else 'second'} uses the whole buffer, and has no loop over it"
 
 
 def _steps(walk: _Walk) -> str:

@@ -34,7 +34,7 @@ _WRITES: Final = frozenset({"tt.store", "tt.atomic_rmw", "tt.atomic_cas"}) | {
 }
 _OVER_INPUTS: Final = frozenset({"tt.reduce", "tt.scan"})
 """Their regions run once for each input element."""
-_LOOP_UNKNOWN: Final = "a loop runs as often as values decide"
+_LOOP_UNKNOWN: Final = "the number of iterations of a loop depends on values"
 
 
 class ProgramWork(NamedTuple):

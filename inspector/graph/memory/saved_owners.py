@@ -77,6 +77,14 @@ def held(graph: "CompiledGraph") -> list[Held]:
     return [found.get(row.node, Held(row, "")) if row.decision == "saved" else Held(row, "") for row in rows]
 
 
+def saved_pieces(graph: "CompiledGraph") -> frozenset[int]:
+    """Indices of the storages of a forward graph that only autograd holds once it has returned."""
+    if graph.fact.kind != "forward":
+        return frozenset()
+    pieces = [one.memory for one in held(graph) if one.holder == "forward" and isinstance(one.memory, tuple)]
+    return frozenset(piece for own in pieces for piece in own if isinstance(piece, int))
+
+
 class OnlySaved(NamedTuple):
     """Inputs of a backward graph that it may free, grouped by memory, with bytes."""
 

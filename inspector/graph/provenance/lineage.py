@@ -114,21 +114,21 @@ class Lineage:
         if not self._dynamo and not any(one.stage == "joint" for one in self.nodes):
             return "the dump has no earlier graph of this compile"
         if _RANDOM.search(node.name) and node.op == "placeholder":
-            return "the state of random numbers: Inductor and AOTAutograd hand it in, the program does not"
+            return "the random number state: Inductor and AOTAutograd pass it, not the program"
         if node.op == "placeholder" and node.name.startswith("tangents"):
-            return "the gradient of an output of the forward: autograd hands it in"
+            return "the gradient of a forward output: autograd passes it"
         if node.op == "placeholder" and self.path(kin):
-            return "an input of a nested graph: the node that calls it hands it in"
+            return "an input of a nested graph: the calling node passes it"
         if node.op == "placeholder":
-            return "an input of the graph: which of Dynamo's inputs it is, AOTAutograd does not note"
+            return "an input of the graph: AOTAutograd does not record which Dynamo input it is"
         if node.op == "get_attr":
-            return "a constant, or a nested graph, that AOTAutograd or Inductor has put there"
+            return "a constant or a nested graph that AOTAutograd or Inductor added"
         made = self._edits.made(*kin)
         if made is not None:
-            return f"{made.kind} {made.name} has made it, and nothing says of what"
+            return f"{made.kind} {made.name} has made it, and its source is not recorded"
         if node.origins and any(len(self._dynamo.get(name, ())) > 1 for name in node.origins):
             return f"it comes from {node.origins[0]}, and several nodes of Dynamo's graphs are called so"
-        return "torch notes nothing of where it comes from: no from_node, no line of the program"
+        return "torch does not record its origin: no from_node, no source line"
 
     # Construction
 

@@ -11,7 +11,7 @@ WAITING: Final = "waiting for the host"
 OVERHEAD: Final = "guards and dispatch"
 IN_OPTIMIZER: Final = "the optimizer"
 """Where a wait is that an optimizer makes by itself."""
-IN_ANOTHER_LAYOUT: Final = "changes of layout"
+IN_ANOTHER_LAYOUT: Final = "layout changes"
 """Where kernels are with which a library turns what a convolution reads and writes into another memory layout."""
 SYNCHRONISATION: Final = "synchronisation"
 COPIES: Final = "copies"
@@ -22,16 +22,16 @@ NOT_KNOWN: Final = "not known"
 KINDS: Final[dict[str, str]] = {
     COMPILED: "kernels that Inductor generated",
     LIBRARY: "library calls of compiled graphs: matmuls, convolutions, attention",
-    EAGER: "operators outside of compiled graphs",
-    OPTIMIZER: "the optimizer's step and zero_grad outside of compiled graphs: its kernels, and waiting for its Python",
-    COLLECTIVE: "communication between ranks that no kernel hides",
-    WAITING: "the GPU is idle, and the host has not given it the next kernel",
-    OVERHEAD: "what surrounds the compiled code on the host",
-    SYNCHRONISATION: "the GPU is idle, and the host reads a result from it",
+    EAGER: "operators outside compiled graphs",
+    OPTIMIZER: "the optimizer's step and zero_grad outside compiled graphs: its kernels, and waiting for its Python",
+    COLLECTIVE: "communication between ranks that does not overlap with kernels",
+    WAITING: "the GPU is idle: the host has not launched the next kernel",
+    OVERHEAD: "overhead around compiled code on the host",
+    SYNCHRONISATION: "the GPU is idle while the host reads a result from it",
     COPIES: "copies between host and GPU",
     INPUT: "waiting for the DataLoader",
     COMPILING: "compiling",
-    NOT_KNOWN: "nothing in the profile tells it",
+    NOT_KNOWN: "the profile does not say",
 }
 """Kind → what it is."""
 

@@ -9,10 +9,10 @@ from typing import Final, NamedTuple
 from inspect_compile.knowledge.cost.kernel_operations import special_operations
 
 NOT_COUNTED: Final = {
-    "scf.while": "a loop runs as often as values decide",
+    "scf.while": "the number of iterations of a loop depends on values",
     "tt.call": "it calls a function that is not inlined",
-    "tt.elementwise_inline_asm": "it has assembly in it",
-    "tt.dot_scaled": "it multiplies matrices with scales of their own",
+    "tt.elementwise_inline_asm": "it contains inline assembly",
+    "tt.dot_scaled": "it multiplies matrices with separate scales",
 }
 """Operation → why a kernel that contains it is not counted."""
 

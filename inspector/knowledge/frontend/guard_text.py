@@ -51,7 +51,7 @@ _KINDS: Final = {
     "OPTIMIZER_MATCH": "an optimizer with the same groups and state",
     "RANGE_ITERATOR_MATCH": "a range iterator at the same position",
     "SHAPE_ENV": "no assumption about symbolic sizes",
-    "STATIC_INPUT_MATCH": "the same place in memory",
+    "STATIC_INPUT_MATCH": "the same memory address",
     "TENSOR_SUBCLASS_METADATA_MATCH": "a tensor subclass with the same metadata",
     "TORCH_FUNCTION_STATE": "the same __torch_function__ modes",
     "TUPLE_ITERATOR_LEN": "a tuple iterator with as many items left",

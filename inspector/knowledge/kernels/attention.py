@@ -65,9 +65,9 @@ def refusals(call: Call) -> list[Refusal]:
 def _dropout(call: Call) -> Iterator[Refusal]:
     if call.has_dropout and call.device == "cpu":
         yield Refusal(
-            "no fused kernel of a CPU has dropout",
-            "without dropout_p (in eval mode, too, torch applies what is passed: `p if self.training else 0.0`); where"
-            " training needs it, dropout of the result in its place, which is another regularisation",
+            "fused CPU kernels do not support dropout",
+            "remove dropout_p (torch applies it in eval mode, too: pass `p if self.training else 0.0`); if"
+            " training needs dropout, apply it to the result instead, which is a different regularization",
             is_free=False,
         )
 
@@ -78,7 +78,7 @@ def _axes(call: Call) -> Iterator[Refusal]:
     if axes != {_AXES} and not is_batched:
         yield Refusal(
             f"fused kernels take {_AXES} axes (batch, heads, length, head size), not {_listed(sorted(axes))}",
-            "give query, key and value an axis of heads, and take it off the result: query.unsqueeze(1), "
+            "add a heads axis to query, key and value, and remove it from the result: query.unsqueeze(1), "
             "result.squeeze(1)",
         )
 
@@ -106,14 +106,14 @@ def _mask(call: Call) -> Iterator[Refusal]:
         return
     if call.device == "cpu" and call.is_mask_learnt:
         yield Refusal(
-            "the mask is learnt: no fused kernel of a CPU computes its gradient",
-            "where the mask need not be learnt, mask.detach()",
+            "the mask requires a gradient, which no fused CPU kernel computes",
+            "if the mask is not learned, pass mask.detach()",
             is_free=False,
         )
     if call.device == "cpu" and len(mask.size) not in (2, _AXES) and len(call.query.size) == _AXES:
         yield Refusal(
             f"the mask has {len(mask.size)} axes: fused kernels take 2 (lengths) or 4 (batch, heads, lengths)",
-            "give the mask an axis of heads: mask.unsqueeze(1), of size 1 if it is the same for each head",
+            "add a heads axis to the mask: mask.unsqueeze(1), of size 1 if all heads use the same mask",
         )
     has_no_batch = call.torch >= _UNBATCHED and len(call.query.size) == _AXES - 1
     if call.device == "cpu" and has_no_batch and len(mask.size) == _AXES and mask.size[0] != 1:
@@ -162,7 +162,9 @@ def _dtypes(call: Call) -> Iterator[Refusal]:
         yield Refusal(f"query, key and value are {_listed(dtypes)}", "convert them to one dtype")
     elif dtypes[0] not in _FLOATS.get(call.device, ()):
         yield Refusal(
-            f"no fused kernel is for {dtypes[0]}", "float32 or a half precision changes the numbers", is_free=False
+            f"no fused kernel is for {dtypes[0]}",
+            "convert to float32 or half precision, which changes the results",
+            is_free=False,
         )
 
 

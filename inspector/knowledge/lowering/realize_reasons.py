@@ -69,10 +69,10 @@ REASONS: Final[dict[str, str]] = {
     "ScatterFallback.__init__": "input of a scatter that runs as an extern kernel",
     "IndexPutFallback.__init__": "input of an index_put that runs as an extern kernel",
     "UserDefinedTritonKernel.__init__": "input of the program's own Triton kernel",
-    "OrderingBarrier.__init__": "something has to wait for it",
+    "OrderingBarrier.__init__": "another operation has to wait for it",
     "create_inplace": "input of a collective",
     "create_out_of_place": "input of a collective",
-    "realize_as_comm_buffer": "a collective works in memory of its own",
+    "realize_as_comm_buffer": "a collective needs its own buffer",
     # lowering.py
     "var_mean_sum_": "the mean is an output too, and not only a step to the variance",
     "var_mean_welford_": "the result of a reduction is always realized",
@@ -102,7 +102,7 @@ REASONS: Final[dict[str, str]] = {
     "bernoulli_": "it is written in place",
     "set__source_tensor": "its memory changes hands",
     "shallow_copy_data_": "its memory changes hands",
-    "resize_storage_bytes_": "its memory changes its size",
+    "resize_storage_bytes_": "its memory is resized",
     "empty_strided": "uninitialized memory",
     "_realize_as_pinned": "it must be in pinned memory",
     "_realize": "the graph says so",
@@ -114,9 +114,9 @@ REASONS: Final[dict[str, str]] = {
     "inplace_constant_pad_nd": "it is padded in place",
     "cat": "a concatenation of bytes is an extern kernel on a CPU",
     "_assert_async": "it is checked at run time",
-    "control_deps_op_lowering": "something has to wait for it",
+    "control_deps_op_lowering": "another operation has to wait for it",
     "invoke_quant_tracer": "the result of a quantized region",
-    "with_effects": "it has an effect",
+    "with_effects": "it has a side effect",
     "get_inverse_offsets": "offsets of a jagged tensor are searched",
     "sort_fallback": "input of a sort that runs as an extern kernel",
     # layout constraints, and operations that hold graphs
@@ -178,7 +178,7 @@ def reason_of(chain: Sequence[str], conditions: str = "", weight: Weight | None 
     if who.function == _RUN_NODE:
         return _own(conditions, weight or Weight(), passed)
     if who.function == "output" and "realize_input" not in passed:
-        return "an input: torch looks whether it was written in place"
+        return "an input: torch checks whether it was written in place"
     manner = next((words for function, words in _MANNER if function in passed), "")
     if not chain:
         return "it is not known what asked for it"

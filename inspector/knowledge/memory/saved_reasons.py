@@ -6,7 +6,7 @@ to 2.15); a test compares them with the installed torch. Settings are those of `
 
 from typing import Final, NamedTuple
 
-NO_REASON: Final = "no reason told"
+NO_REASON: Final = "no reason recorded"
 FAR_APART: Final = "used far apart"
 LONG_CHAIN: Final = "long fusible chain"
 EITHER: Final = f"{FAR_APART} or {LONG_CHAIN}"
@@ -30,18 +30,18 @@ class SavedReason(NamedTuple):
 
 
 _BANNED: Final = (
-    SavedReason("input", "primal input", "came in: the program holds it"),
+    SavedReason("input", "primal input", "an input: the program holds it"),
     SavedReason("seed", "forward RNG seed", "the seed of the forward's random numbers"),
     SavedReason("must-save", "marked MUST_SAVE", "marked: must be saved"),
     SavedReason(
         "not-cheap",
         "not in recomputable allowlist",
-        "an operator that torch does not take for cheap",
+        "an operator that torch does not consider cheap",
         "ban_recompute_not_in_allowlist",
     ),
-    SavedReason("random", "random op", "random numbers, which would be others"),
-    SavedReason("compute-bound", "compute intensive op", "a matmul, a convolution or attention: dear to compute"),
-    SavedReason("not-builtin", "non-builtin op", "an operator of the program's own"),
+    SavedReason("random", "random op", "random numbers, which would differ"),
+    SavedReason("compute-bound", "compute intensive op", "a matmul, a convolution or attention: expensive to compute"),
+    SavedReason("not-builtin", "non-builtin op", "the program's own operator"),
     SavedReason(
         "materialized",
         "materialized in backward",
@@ -73,10 +73,10 @@ _BANNED: Final = (
         "ban_recompute_used_far_apart",
         "",
     ),
-    SavedReason("banned", NO_REASON, "not to be computed again; torch does not say why", versions=""),
+    SavedReason("banned", NO_REASON, "not to be recomputed; torch does not say why", versions=""),
 )
 _UNSAVABLE: Final = (
-    SavedReason("view", "view op (recompute_views=True)", "a view: made again for nothing", "recompute_views"),
+    SavedReason("view", "view op (recompute_views=True)", "a view: recreated at no cost", "recompute_views"),
     SavedReason("number", "SymFloat (non-SymInt symbolic value)", "a number"),
     SavedReason("no-tensor", "non-tensor output", "several values together, which cannot be saved as one"),
     SavedReason(
@@ -87,14 +87,14 @@ _OURS: Final = (
     SavedReason(
         "cut", "", "the cheapest place to cut: what it is computed from is more, or would be kept for it alone"
     ),
-    SavedReason("default", "", "the default partitioner keeps what the backward reads"),
+    SavedReason("default", "", "the default partitioner saves what the backward reads"),
     SavedReason("custom", "", "the program's own partitioner chose"),
     SavedReason("marked-by-torch", "", "marked by torch: the edge of a checkpointed region, a collective, an effect"),
     SavedReason("checkpoint", "", "checkpointed by the program"),
     SavedReason("budget", "", "freed by the memory budget", "activation_memory_budget"),
-    SavedReason("cheap", "", "torch takes it for free: fused into what reads it"),
+    SavedReason("cheap", "", "torch considers it free: fused into its reader"),
     SavedReason("held", "", "the program holds it anyway"),
-    SavedReason(COPIED, "", "came in; what is kept is a copy of it in another layout"),
+    SavedReason(COPIED, "", "an input; what is saved is a copy in another layout"),
 )
 REASONS: Final[tuple[SavedReason, ...]] = (*_BANNED, *_UNSAVABLE, *_OURS)
 

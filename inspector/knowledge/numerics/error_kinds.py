@@ -36,7 +36,7 @@ UNKNOWN: Final = "not known"
 KINDS: Final[Mapping[str, str]] = {
     NOT_WRITTEN: "no statement stores the element",
     LEFT_OUT: "a loop, or a condition on its variable, leaves out a part of the range",
-    STORED_ELSEWHERE: "a right value is stored as another element",
+    STORED_ELSEWHERE: "a correct value is stored as another element",
     OTHER_VARIABLE: "another variable is stored",
     OTHER_NODE: "each statement is what was generated, and that is not what the FX node is",
     INDEX: "another element of the same buffer was read",
@@ -47,10 +47,10 @@ KINDS: Final[Mapping[str, str]] = {
     INITIAL: "a reduction begins with another value",
     SKIPPED: "a step of a reduction, or an addition to memory, is not made",
     TWICE: "a step of a reduction, or an addition to memory, is made twice",
-    NARROWED: "the value is the right one, rounded to a narrower type",
+    NARROWED: "the value is correct, but rounded to a narrower type",
     NOT_NARROWED: "the value is not one of the type that it is to be rounded to",
-    SIGN: "the right value with the other sign",
-    SWAPPED: "the operation with its operands exchanged",
+    SIGN: "the correct value with the opposite sign",
+    SWAPPED: "the operation with its operands swapped",
     CHOICE: "the other one of two values was chosen",
     OPERATION: "another operation of the same operands",
     OPERAND: "one of the operands: the operation is not made",
@@ -58,7 +58,7 @@ KINDS: Final[Mapping[str, str]] = {
     DIVISION: "a quotient that is not rounded correctly",
     FUSED: "a product is added without being rounded before (FMA)",
     ORDER: "a sum in another order",
-    CANCELLATION: "what is left of operands that nearly cancel has the errors of both",
+    CANCELLATION: "cancellation: the difference of nearly equal operands keeps the errors of both",
     UNKNOWN: "no rule explains it",
 }
 """Kind → what it is."""

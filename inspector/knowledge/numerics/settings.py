@@ -26,7 +26,7 @@ class Setting(NamedTuple):
 
 SETTINGS: Final[tuple[Setting, ...]] = (
     Setting({"emulate_precision_casts": True}, "casts to half precision that fusion leaves out"),
-    Setting({"numerics": "strict"}, "all that torch knows to compute in another way than eager", since="2.15"),
+    Setting({"numerics": "strict"}, "every setting with which torch computes differently from eager", since="2.15"),
     Setting({"eager_numerics.division_rounding": True}, "approximate division", device="cuda"),
     Setting({"eager_numerics.disable_ftz": True}, "denormal numbers that become zero", device="cuda"),
     Setting({"eager_numerics.use_pytorch_libdevice": True}, "Triton's exp, erf and pow", device="cuda"),
@@ -51,12 +51,12 @@ SETTINGS: Final[tuple[Setting, ...]] = (
         is_default=True,
     ),
     Setting({"use_fast_math": False}, "the compiler's fast arithmetic", is_default=True),
-    Setting({"pattern_matcher": False}, "patterns of torch's that replace nodes"),
+    Setting({"pattern_matcher": False}, "torch's patterns that replace nodes"),
     Setting({"max_fusion_size": 1}, "fusion"),
-    Setting({"inplace_buffers": False, "allow_buffer_reuse": False}, "memory that is used again"),
+    Setting({"inplace_buffers": False, "allow_buffer_reuse": False}, "memory that is reused"),
     Setting({"split_reductions": False}, "reductions in several stages", device="cuda"),
     Setting({"triton.persistent_reductions": False}, "reductions in one block", device="cuda"),
-    Setting({"deterministic": True}, "configurations and block sizes that were measured", device="cuda"),
+    Setting({"deterministic": True}, "autotuned configurations and block sizes", device="cuda"),
 )
 """In the order in which they are tried."""
 

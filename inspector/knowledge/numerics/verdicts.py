@@ -19,14 +19,14 @@ WRONG: Final = "wrong"
 NOT_COMPARABLE: Final = "not comparable"
 VERDICTS: Final[dict[str, str]] = {
     WRONG: "further from the exact value than rounding explains",
-    WORSE: "its error is larger than eager's and than that of rounding, and still small, or not in the compiled code",
-    ROUNDING: "as near to the exact value as eager, within what rounding explains",
+    WORSE: "its error is larger than eager's and than rounding explains, but still small, or gone in the compiled code",
+    ROUNDING: "as close to the exact value as eager, within what rounding explains",
     NEARER: "its error is at most half of eager's, or eager alone gives NaN or Inf",
-    EXACT: "each element is that of eager",
+    EXACT: "each element equals eager's",
     NOT_COMPARABLE: "there is nothing to compare it with",
 }
 """Verdict → what it means, the worst first."""
-GENERATOR_STATE: Final = "it is the state of a generator of random numbers"
+GENERATOR_STATE: Final = "it is the state of a random number generator"
 """Why a value that an attention saves for its backward is not comparable. No result of the program depends on it but by
 that backward, which is compared.
 """

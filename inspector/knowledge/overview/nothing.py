@@ -67,7 +67,7 @@ def why_nothing(seen: Seen) -> Why:
         return Why(f"{names} {are} missing or cut short", "copy it again", head="this dump is not complete")
     why = _why_nothing(seen)
     if seen.is_growing:
-        return why._replace(head="nothing is compiled so far")
+        return why._replace(head="nothing has been compiled yet")
     if seen.compiled:
         return why._replace(head=_NOT_BY_INDUCTOR)
     return why if seen.is_recorded else why._replace(head="no graph is recorded")
@@ -83,14 +83,14 @@ def _why_nothing(seen: Seen) -> Why:
         first, *others = dict.fromkeys(seen.refused)
         return Why(first + (f", and so {len(others)} more" if others else ""), table="remarks")
     if seen.is_elsewhere:
-        return Why("this process compiled nothing, other ones of the run did")
+        return Why("this process compiled nothing, but other processes of the run did")
     if not seen.saw_torch:
-        unseen = "torch was loaded by an importer of the program's own, and could not be watched"
+        unseen = "torch was loaded by an importer of the program's own, and could not be recorded"
         return Why(unseen if seen.is_unwatched else "the program never imported torch")
     if seen.is_cached and not seen.keeps_caches:
         return Why("the program loaded what had been compiled before", table="caches")
     if seen.is_cached:
-        return Why("torch took every graph from its caches", "leave out --cache keep to watch them being compiled")
+        return Why("every graph came from torch's caches", "run without --cache keep to record the compiles")
     if seen.skipped:
         function, reason = seen.skipped[0]
         more = len(set(seen.skipped)) - 1
@@ -105,8 +105,8 @@ def _why_nothing(seen: Seen) -> Why:
     if not seen.is_recorded:
         return Why("the run did not record whether it compiled any")
     return Why(
-        "torch.compile was never called, or what it returned never ran or had been compiled before",
-        "`inspect-compile doctor` says whether compiling works here",
+        "torch.compile was never called, or its result never ran, or had been compiled before",
+        "`inspect-compile doctor` checks whether compiling works here",
     )
 
 

@@ -51,7 +51,7 @@ _SETTLE: Final = 8
 _WINDOWS: Final = 12
 _SPANS: Final = 3
 FEWEST: Final = WARM + 1 + 2 * _SPANS
-"""The fewest steps behind the last compile that say anything."""
+"""The fewest steps after the last compile that say anything."""
 _MOST_BESIDE: Final = 3
 """Changes that are tried at once, beside one run without them."""
 _LATELY: Final = 4

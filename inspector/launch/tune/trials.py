@@ -70,7 +70,7 @@ class Trials:
         status = status_of(self._path, self._argv, self._environment(setting), trial.log, self._limit)
         ran = self._ran(trial, status, trial, began)
         if ran.answer is not None and ran.answer.loaded is None:
-            self._why_not_ahead = "the program sets variables of its environment behind the import of torch"
+            self._why_not_ahead = "the program sets environment variables after it imports torch"
         self._ahead = [trial.request.answer, ""] if not self._why_not_ahead else [""] if IS_POSSIBLE else []
         return ran
 

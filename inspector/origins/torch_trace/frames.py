@@ -101,7 +101,7 @@ class Frames:
     def rest(self) -> Iterator[Fact]:
         """Compiles whose end the log does not tell."""
         for compile_id, attempt in self.open.items():
-            yield self._frame(compile_id, attempt, "unfinished", {}, "the log does not tell how it ended")
+            yield self._frame(compile_id, attempt, "unfinished", {}, "the log does not record how this compile ended")
         self.open.clear()
 
     def locations(self, stack: Any) -> list[Location]:

@@ -56,7 +56,7 @@ class Unread:
     """What could not be read of a log."""
 
     lines: Counter[str] = field(default_factory=Counter)
-    """Why → how many lines: `not of this format`, `JSON that is torn`, `too long`."""
+    """Why → how many lines: `not in this format`, `JSON that is torn`, `too long`."""
 
 
 def decoded(record: Record, unread: Unread) -> Any:
@@ -90,7 +90,7 @@ def records(lines: Iterable[bytes], unread: Unread, names: dict[int, str]) -> It
         start = line.find(b"{")
         if start < 0 or len(line) > LONGEST:
             if line.strip():
-                unread.lines["not of this format" if start < 0 else "too long"] += 1
+                unread.lines["not in this format" if start < 0 else "too long"] += 1
             continue
         try:
             found = decode(line[start:])

@@ -13,10 +13,10 @@ from inspect_compile.tables.text import file_name, number_of, one_line
 _ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
 _ALONE: Final = {True: "hit", False: "miss"}
 _FORCED: Final = (
-    "Forced miss: the lookup was made to miss, so that there is a lowering to watch; `alone` is what it would have "
-    "found. `run --cache keep` leaves the caches to torch"
+    "Forced miss: inspect-compile bypassed the cache, to record the lowering; `alone` is what the lookup would"
+    " have found. `run --cache keep` does not bypass it"
 )
-_AUTO: Final = "; with `--cache auto` torch may take again what was recorded"
+_AUTO: Final = "; with `--cache auto` torch may reuse what was recorded"
 _EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
 
 
@@ -55,7 +55,7 @@ def caches(request: Request, *, earlier: str | None = None) -> Block:
     """Each lookup, in order; `earlier` is the path of a dump whose keys are compared, too."""
     found = [row for row in cache_rows(request.graphs, earlier) if _is_wanted(row, request.names)]
     if not found:
-        return styled(text_or_nothing(request.dump, "torch looked nothing up in its caches of graphs"), "dim")
+        return styled(text_or_nothing(request.dump, "torch looked up nothing in its graph caches"), "dim")
     outcomes = [
         f"{sum(row.outcome == outcome for row in found)} {one_line(outcome)}"
         for outcome in dict.fromkeys(row.outcome for row in found)

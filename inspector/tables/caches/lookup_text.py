@@ -8,8 +8,8 @@ from inspect_compile.facts import CacheLookup
 from inspect_compile.tables.text import one_line
 
 OUTCOMES: Final = {
-    FORCED_MISS: "forced miss, so that there is a lowering to watch",
-    "hit": "hit: nothing was lowered, so there is nothing to see of it",
+    FORCED_MISS: "bypassed for recording",
+    "hit": "hit: nothing was compiled, so there is no lowering to show",
     "miss": "miss",
     "bypass": "bypass: torch could not use the cache",
     "failed": "failed: what lies there could not be loaded, so the model is compiled again",
@@ -49,5 +49,5 @@ def reason_text(row: LookupRow) -> str:
         return "nothing is stored under the key of this graph" if row.outcome == "miss" and not row.kernel else ""
     nearest = f"{one_line(row.nearest)} of {one_line(row.nearest_run)}" if row.nearest_run else one_line(row.nearest)
     if not row.differing:
-        return f"the key is that of {nearest}: its entry was not kept, is gone, or has guards that do not hold"
+        return f"the key is that of {nearest}: its entry was not kept, is gone, or its guards failed"
     return f"the key is not that of {nearest}: {one_line(differences_text(row.differing))}"

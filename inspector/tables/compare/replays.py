@@ -64,7 +64,7 @@ def replays(request: Request, *, only: Collection[int] | None = None) -> Block:
     if not found:
         return Stack(
             [
-                styled("No graph was compiled again. This does it:"),
+                styled("No graph was compiled again. To compile one again:"),
                 styled("   inspect-compile replay DUMP --graph G --config NAME=VALUE", "accent"),
             ],
             gap=False,
@@ -106,7 +106,7 @@ def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> Block:
         return joined((f" {name}  ", "strong"), (one_line(f"{a} and {b}: {unresolved_text(answer)}"), "warn"))
     found = standing(again, answer.all[0])
     if found.is_fused:
-        return joined((f" {name}  ", "strong"), (one_line(f"{a} and {b} are in one group all the same"), "bad"))
+        return joined((f" {name}  ", "strong"), (one_line(f"{a} and {b} are still in one group"), "bad"))
     kernels = f"in two kernels, {_names(found.kernels_a)} and {_names(found.kernels_b)}"
     if found.kernels_a == found.kernels_b:
         kernels = f"in two launches of {_names(found.kernels_a)}"

@@ -72,7 +72,7 @@ def tried(request: Request) -> Block:
     if tuned is None:
         return Stack(
             [
-                styled("Nothing was tried on this program. This does it:"),
+                styled("Nothing was tried on this program. To try:"),
                 styled("   inspect-compile tune SCRIPT", "accent"),
             ],
             gap=False,
@@ -103,7 +103,7 @@ def verdict_text(tuned: Tuned, rows: list[TriedChange]) -> str:
     if tuned.is_baseline and tuned.eager is not None:
         return f"{_beside_eager(tuned.seconds, tuned.eager, tuned.noise)}{ended}"
     if not rows:
-        return f"Nothing was tried: measuring the program as it is took all the time; --minutes gives more{ended}"
+        return f"Nothing was tried: measuring the program as it is took all the time; allow more with --minutes{ended}"
     return f"No gain above {100 * tuned.noise:.1f} %: {number_of(len(rows), 'change')} tried{ended}"
 
 

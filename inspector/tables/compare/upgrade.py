@@ -98,7 +98,7 @@ def _figures(found: Upgrade) -> Iterator[Block]:
 
 def _noise(whole: Upgrade) -> Block:
     if whole.is_noise is None:
-        return styled("  one run of each: what is noise is not known (--runs 3)", "dim")
+        return styled("  one run of each: noise is not known (--runs 3)", "dim")
     spreads = " and ".join(time_text(one or 0.0) for one in whole.spread)
     of = f"{whole.runs} runs of each, apart by {spreads}"
     if whole.is_noise:
@@ -158,7 +158,7 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[Block]:
         yield styled(f"  {_OF_KIND[largest.kind]}")
     costly = [one for one in found.causes if (before is not None and not is_small) or _costs(one)]
     if found.causes and not costly and before is None:
-        yield styled("  Nothing that is known to cost: no more bytes, launches, registers or spills; not timed.")
+        yield styled("  Nothing with a known cost: no more bytes, launches, registers or spills; not timed.")
     for cause in costly[:2]:
         yield Claim(joined("  ", (f"{cause_place_text(cause.where)}: ", "dim"), one_line(_of_cause(cause))))
     yield Claim(styled("  Everything, with both sides:"), f"inspect-compile diff {old} {new}")
@@ -172,13 +172,13 @@ def _costs(cause: Cause) -> bool:
 
 
 _OF_KIND: Final = {
-    SAME: "Most of it is the same code in another time: noise, or the compiler beneath; measure again (--runs 5).",
-    LIBRARY: "Most of it is in calls of libraries (BLAS, oneDNN, cuDNN): compare their versions and threads.",
-    MEMORY: "Most of it is allocating and freeing: compare the allocators, and peak memory with show memory.",
-    CHECKS: "Most of it is checking sizes and strides: size_asserts of torch._inductor.config turns that off.",
-    REST: "Most of it is Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
-    ENTRY: "Most of it is before the generated code: guards and wrappers; see show guards and show artifacts of both.",
-    BACKWARD: "Most of it is between forward and backward: the loss, autograd, and the program's own code there.",
+    SAME: "Mostly the same code at another speed: noise, or another C++ compiler or Triton; measure again (--runs 5).",
+    LIBRARY: "Mostly in calls of libraries (BLAS, oneDNN, cuDNN): compare their versions and threads.",
+    MEMORY: "Mostly allocating and freeing: compare the allocators, and peak memory with show memory.",
+    CHECKS: "Mostly checks of sizes and strides: size_asserts of torch._inductor.config turns that off.",
+    REST: "Mostly Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
+    ENTRY: "Mostly before the generated code: guards and wrappers; see show guards and show artifacts of both.",
+    BACKWARD: "Mostly between forward and backward: the loss, autograd, and the program's own code there.",
 }
 
 
@@ -196,17 +196,17 @@ def _of_cause(cause: Cause) -> str:
 
 _BY_STAGE: Final = "report it to Triton, with the two texts of diff --stage"
 _OF_LEVEL: Final = {
-    "source": "the program, or a library that it calls, is another one there: compare its versions",
-    "dynamo": "Dynamo traces this line otherwise: look at graph breaks, recompiles and inputs with show dynamo",
+    "source": "the program, or a library that it calls, differs: compare their versions",
+    "dynamo": "Dynamo traces this line differently: compare graph breaks, recompiles and inputs with show dynamo",
     "aot": "another decomposition: register the old one, or report it to PyTorch with both lists of operators",
     "partition": "other values are saved for the backward: see torch._functorch.config.activation_memory_budget",
-    "pass": "a pass does something else: report it to PyTorch with its name, or turn it off by its setting",
-    "lowering": "the operator is lowered otherwise: report it to PyTorch with both dumps",
-    "realize": "a value gets a buffer by other limits: try replay --config realize_opcount_threshold=…",
-    "autotune": "another choice won: tune again without other load, or pin the choice",
-    "tiling": "the loops are cut otherwise: try replay --config with the settings of tiling",
+    "pass": "a pass does something else: report it to PyTorch with its name, or disable it by its setting",
+    "lowering": "the operator is lowered differently: report it to PyTorch with both dumps",
+    "realize": "other limits decide which values get a buffer: try replay --config realize_opcount_threshold=…",
+    "autotune": "another choice won: tune again on an idle machine, or pin the choice",
+    "tiling": "the loops are tiled differently: try replay --config with the tiling settings",
     "codegen": "Inductor writes other code for the same loops: report it with diff --stage source",
-    "library": "another function of a library: report it, or choose the old one by its setting",
+    "library": "another library function: report it, or choose the old one with its setting",
     **dict.fromkeys(("ttir", "ttgir", "llir", "ptx", "amdgcn", "sass", "isa"), _BY_STAGE),
 }
 

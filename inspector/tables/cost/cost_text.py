@@ -37,7 +37,7 @@ def total_words(rows: "Sequence[KernelTraffic]") -> tuple[str, str]:
 def exact_text(row: "KernelTraffic") -> str:
     """`reads 4,096 B, writes 128 B`, exactly."""
     if not row.is_known:
-        return "how much it moves is not known"
+        return "its traffic is not known"
     read, written = AT_MOST * row.is_read_unsure, AT_MOST * row.is_written_unsure
     return f"reads {read}{row.read:,} B, writes {written}{row.written:,} B"
 

@@ -26,7 +26,7 @@ UNCOUNTED: Final = {
     "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
     "other": "no rule covers them",
     "unknown": "a size is not known",
-    "inner": "inside of attention, for each of its scores",
+    "inner": "inside attention, for each score",
 }
 """Why operators have no count: `GraphFlops.uncounted` → text."""
 

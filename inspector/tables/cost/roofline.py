@@ -103,9 +103,9 @@ def roofline_rows(graphs: "Graphs", trace: str | None = None) -> Iterator[Bounds
 def no_roof_text(dump: "Dump") -> str:
     """Why there is no roof, and what to do."""
     if dump.run.device == "cpu" and not dump.run.target:
-        return "What this CPU can do at most is not known: `inspect-compile doctor --measure` measures it once"
+        return "The peaks of this CPU are not known: `inspect-compile doctor --measure` measures them once"
     known = ", ".join(f"{name} ({target.gpu})" for name, target in TARGETS.items())
-    return f"What {dump.run.target or dump.run.device} can do at most is not known; known are: {known}"
+    return f"The peaks of {dump.run.target or dump.run.device} are not known; known are: {known}"
 
 
 def roof_text(roof: Roof) -> str:
@@ -119,8 +119,8 @@ def bound_notes(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
     small = sum(row.bound == LAUNCH for row in rows)
     if small:
         yield (
-            f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, what a kernel takes "
-            "that does nothing: the time of the launch bounds them"
+            f"{number_of(small, 'launch', 'launches')} below {time_text(roof.launch_seconds)}, the time of an "
+            "empty kernel: bound by launch overhead"
         )
     left = sum(bool(row.uncounted) for row in rows)
     if left:
@@ -146,11 +146,11 @@ def _doubts(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
         f"{share_text(most.reached, 0)} of it ({one_line(nested_name(most.graph, most.kernel))})"
     )
     if any(row.bound == COMPUTE for row in above):
-        yield "▲ do not believe this roof: no kernel computes faster than the device can"
+        yield "▲ this roof is wrong: no kernel computes faster than the device can"
     else:
-        yield "▲ believe this roof only if what they read lay in a cache"
+        yield "▲ this roof holds only if what they read was in a cache"
     if roof.is_measured:
-        yield "`inspect-compile doctor --measure` measures it again: it is too low if other programs ran meanwhile"
+        yield "measure it again with `inspect-compile doctor --measure`: it is too low if other programs were running"
 
 
 TABLE: Final = DeclaredTable(roofline_table, roofline_rows)

@@ -109,7 +109,7 @@ def moved_notes(total: GraphBytes) -> Iterator[str]:
     if total.missed:
         yield f"pairs that were refused still cost up to {byte_text(total.missed)}: show fusion"
     if total.at_calls:
-        yield f"library calls that stand between loops cost up to {byte_text(total.at_calls)}"
+        yield f"library calls between loops cost up to {byte_text(total.at_calls)}"
     yield f"a single kernel would move {byte_text(total.least)}: inputs and outputs"
     if total.is_symbolic:
         yield f"{AT_HINTS} sizes are symbols: at their hints"

@@ -64,7 +64,7 @@ def aot(request: Request) -> Block:
                     COLUMNS, rows, request.limit, request.every("aot"), title=_title(found), notes=[_settings(found)]
                 )
             )
-    nothing = text_or_nothing(request.dump, "no graph went through AOTAutograd")
+    nothing = text_or_nothing(request.dump, "AOTAutograd compiled no graph")
     return Stack(sheets) if sheets else styled(nothing, "dim")
 
 

@@ -29,7 +29,7 @@ class CallLine(NamedTuple):
 
 COLUMNS: Final[tuple[Column[CallLine], ...]] = (
     Column(
-        "call(what went in), and where it is defined → what came out",
+        "call(arguments), where it is defined → result",
         lambda line: line.text,
         stretch=True,
         least=30,

@@ -46,14 +46,14 @@ def _name(row: CompileRow) -> str:
 
 
 def _because(row: CompileRow) -> str:
-    """Why it was not compiled, was needed, and was begun anew; what torch explains further is in `dynamo`."""
+    """Why it was not compiled, was needed, and was restarted; what torch explains further is in `dynamo`."""
     parts = []
     if row.status not in ("compiled", "no graph") and row.reason:
         parts.append(_briefly(exception_text(row.reason)))
     if row.again:
         parts.append(f"again, since {one_line('; '.join(row.again))}")
     if row.restarts:
-        parts.append(f"anew, since {'; '.join(dict.fromkeys(map(_briefly, row.restarts)))}")
+        parts.append(f"restarted, since {'; '.join(dict.fromkeys(map(_briefly, row.restarts)))}")
     return "; ".join(parts)
 
 

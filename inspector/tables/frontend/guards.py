@@ -20,7 +20,7 @@ COLUMNS: Final[tuple[Column[GuardRow], ...]] = (
         "guard", lambda row: one_line(" ".join(dict.fromkeys(row.kinds))), role="dim", stretch=True, least=24, drop=3
     ),
 )
-_NOTE: Final = "If one of them does not hold, the function is compiled again: `show dynamo` shows which."
+_NOTE: Final = "If a guard fails, the function recompiles; `show dynamo` shows which guard failed."
 
 
 def guards(request: Request) -> Block:

@@ -14,7 +14,7 @@ def progress_text(row: Progress) -> str:
     if row.kernels:
         words += f"; {number_of(row.kernels, 'kernel')}"
     if row.building or row.built:
-        words += f"; {number_of(row.building, 'compiler runs', 'compilers run')}, {row.built:,} ended"
+        words += f"; {number_of(row.building, 'kernel build')} running, {row.built:,} done"
     return words
 
 

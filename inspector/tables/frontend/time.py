@@ -97,7 +97,7 @@ LISTS: Final = (
         "time",
         (
             _TIME,
-            Column("compile", lambda row: row.name or "no compile in particular"),
+            Column("compile", lambda row: row.name or "no specific compile"),
             Column("module", lambda row: one_line(row.module), optional=True, stretch=True, least=12),
             Column("line", lambda row: one_line(row.place), optional=True),
             Column("frame", lambda row: one_line(row.about), stretch=True, least=16),
@@ -138,10 +138,10 @@ def time(request: Request) -> Block:
     if not found and several:
         return Stack(several)
     if not found:
-        return styled(text_or_nothing(request.dump, "torch timed nothing: no compile was recorded"), "dim")
+        return styled(text_or_nothing(request.dump, "no timers: no compile was recorded"), "dim")
     if request.names:
         kept = request.kept(found)
-        notes = [] if kept else [styled(f"torch timed nothing of {' and '.join(request.names)}", "dim")]
+        notes = [] if kept else [styled(f"no timers for {' and '.join(request.names)}", "dim")]
         return limited(PART_COLUMNS, kept, request.limit, request.every("time"), notes=notes)
     sums = [row for row in time_sums(request.graphs, found) if row.seconds >= _WORTH]
     few = request.limit if request.limit is None else min(request.limit, _FEW)
@@ -168,7 +168,7 @@ def _whole(request: Request, found: WholeStart) -> list[Block]:
     )
     *named, rest = found.lanes
     shown = [row for row in named if row.share >= _WORTH]
-    head = heading("what each second was", f"{share_text(found.named)} have a name")
+    head = heading("where each second went", f"{share_text(found.named)} have a name")
     most = None if few is None else max(few - 1, 0)
     waits = [row for row in found.waits if row.seconds >= _WORTH]
     waiting = [limited(WAIT_COLUMNS, waits, few, request.every("time"), title=heading("who waited for whom", ""))]
@@ -188,7 +188,7 @@ def _until(found: WholeStart) -> str:
 
 
 def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
-    """The lanes of the first process, and the functions that were compiled more than once."""
+    """The lanes of the first process, and the functions compiled more than once."""
     found = whole.first
     if found is None:
         return
@@ -198,7 +198,7 @@ def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
         summary = f"{how_long}, {share_text(whole.named)} have a name"
     else:
         lanes, seconds = found.lanes, found.seconds
-        summary = f"{seconds_text(seconds)}, {seconds_text(found.elsewhere)} of it in none of these"
+        summary = f"{seconds_text(seconds)}, {seconds_text(found.elsewhere)} unattributed"
     summary += f"; {unplaced_text(found.unplaced)}" if found.unplaced else ""
     bars = tuple(
         column if column.title else Column("", lambda row: _place(row, seconds), role="bar", drop=1)
@@ -206,7 +206,7 @@ def _from_the_start(request: Request, whole: WholeStart) -> Iterator[Block]:
     )
     yield Table(bars, lanes, title=heading("from the start of the process", summary))
     if again := [row for row in regions(request.dump) if row.compiles > 1]:
-        head = heading("functions that were compiled more than once", number_of(len(again), "function"))
+        head = heading("functions compiled more than once", number_of(len(again), "function"))
         few = request.limit if request.limit is None else min(request.limit, _FEW)
         yield limited(REGION_COLUMNS, again, few, request.every("time"), title=head)
 

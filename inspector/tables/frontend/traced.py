@@ -42,7 +42,7 @@ ABOUT: Final = {
 def about(name: str) -> str:
     """What a text is; empty if not known."""
     if name.endswith("_MODIFIED_BYTECODE"):
-        return "what Python runs in the place of the frame"
+        return "what Python runs instead of the frame"
     if name.endswith("_ORIGINAL_BYTECODE"):
         return "the rest of a function after a graph break, as Dynamo cut it off"
     return ABOUT.get(name, "")

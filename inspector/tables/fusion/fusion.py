@@ -30,7 +30,7 @@ from inspect_compile.tables.styled_text import Block, Table, pointer, styled
 from inspect_compile.tables.text import byte_text, code_text, number_of, one_line
 
 _FEW_MISSES: Final = 12
-_MISSED: Final = "What stayed apart although it shares bytes"
+_MISSED: Final = "Pairs that share bytes but were not fused"
 _ROLES: Final = {"fused": "good", "refused": "bad", "allowed": "warn", "deferred": "warn", "slower": "bad"}
 """Role of each verdict; others are dim."""
 _MOST_BUFFERS: Final = 4
@@ -165,7 +165,7 @@ def fusion(
         ATTEMPTS,
         rows,
         summary=lambda found: number_of(len(found), "attempt") + (f" at {' and '.join(names)}" if names else ""),
-        none="the scheduler looked at no such pair",
+        none="the scheduler considered no such pair",
         options=[word for option, value in given.items() if value is not None for word in (option, str(value))],
     )(request)
 
@@ -173,7 +173,7 @@ def fusion(
 def _summary(request: Request, graph: CompiledGraph) -> list[Block]:
     found, which = analyse(graph), ("--graph", graph.name)
     sheets: list[Block] = [title(graph, found_text(found))]
-    every = pointer("every look at a pair", request.command("fusion", *which, "--all"))
+    every = pointer("every time a pair was considered", request.command("fusion", *which, "--all"))
     if missed := [*found.apart, *found.beside]:
         shown, notes = first_of(missed, _FEW_MISSES, "in fusion.txt of the dump")
         again = why_command(request.dump_argument, missed[0].a, missed[0].b, *which)
@@ -191,7 +191,7 @@ def _summary(request: Request, graph: CompiledGraph) -> list[Block]:
 
 
 def found_text(found: GraphFusion) -> str:
-    """`3 rounds: 5 fused, 12 refused`: every look at a pair, by its verdict."""
+    """`3 rounds: 5 fused, 12 refused`: every time a pair was considered, by its verdict."""
     verdicts = ", ".join(f"{count:,} {verdict}" for verdict, count in found.verdicts.items()) or "no pair was tried"
     return f"{number_of(found.rounds, 'round')}: {verdicts}" if found.rounds else verdicts
 

@@ -40,22 +40,22 @@ _LEGALITY: Final = {
     "allowed": "one kernel for both would be correct, but was not expected to pay off",
     "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
     "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
-    "other-index": f"{_NOT_ASKED}; the one reads what the other writes at another index, so that it may not be",
+    "other-index": f"{_NOT_ASKED}; one reads what the other writes at another index, so it may be wrong",
 }
 _NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
 _ELSE: Final = {
-    "free": "by the recorded dependencies nothing must run between the two, what else torch would ask is not checked",
-    "unchecked": f"{_NOT_CHECKED}: the dump does not tell what depends on what",
-    "other-index": f"{_NOT_CHECKED}: the one reads what the other writes at another index",
+    "free": "by the recorded dependencies nothing must run between the two; torch's other conditions are not checked",
+    "unchecked": f"{_NOT_CHECKED}: the dump does not record dependencies",
+    "other-index": f"{_NOT_CHECKED}: one reads what the other writes at another index",
 }
 """Legality where something else than profit decided, and torch may have asked for a part of it."""
 _ORDERS: Final = {
-    "transposed": "both use {}, but go over it in different orders",
+    "transposed": "both use {}, but read it in different orders",
     "offset": "both use {}, but from different starts",
     "broadcast": "both use {}, but one repeats its elements (broadcast)",
-    "tiling": "both use {}, but one goes over it as a reshape of a transposed or shifted tensor does",
+    "tiling": "both use {}, but one reads it as a reshape of a transposed or shifted tensor",
     "sizes": "both use {}, but not the same number of its elements",
-    "unknown": "both use {}, but not in the same order, as far as the indices tell",
+    "unknown": "both use {}, but in different orders, judging by the indices",
 }
 """By the kind of difference: why torch finds nothing in common in what the two do with one buffer."""
 _SHARING: Final = ("no-shared-data", "indexing-mismatch")
@@ -63,7 +63,7 @@ _ABOUT: Final = {
     "legality": "This is about correctness: in one kernel they would compute something else, or in the wrong order",
     "profit": "This is about gain, not correctness",
     "backend": "This is the code generator: it cannot put both into one kernel",
-    "never tried": "The pair was never looked at",
+    "never tried": "The pair was never considered",
 }
 
 
@@ -140,7 +140,7 @@ def _not_generated(story: "PairStory") -> str:
             call = f"a library call ({one_line(side.node)})" if side.kernel else "a result of a library call"
             clauses.append(f"{clean(side.operation)} is {call}")
         elif side.kind == "nop":
-            clauses.append(f"{clean(side.operation)} does nothing at run time")
+            clauses.append(f"{clean(side.operation)} runs no code")
     return f"{', '.join(clauses)}: torch fuses only code that it generates"
 
 
@@ -242,7 +242,7 @@ def order_text(misses: "Sequence[Miss]") -> str:
 def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
     """Of which buffers not all pairs are listed."""
     for row in rows[:_MOST_BUFFERS]:
-        others = f"each is held against the next {row.window}, the one that writes it against all"
+        others = f"each is compared with the next {row.window}, its writer with all"
         yield f"{clean(row.buffer)} is touched by {row.nodes:,} scheduler nodes: {others}"
     if len(rows) > _MOST_BUFFERS:
         yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"

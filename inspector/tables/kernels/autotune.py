@@ -14,10 +14,10 @@ _BY = {
     "time": "it is the fastest of them",
     "descent": "found by trying configurations next to the best one",
     "sequential": "its parts were tried one after the other",
-    "fusion": "taken for what could be fused with it",
-    "scheduler": "taken by the scheduler, after all fusions",
-    "remembered": "remembered from an earlier run, in which torch measured them",
-    "rule": "taken by a rule, nothing was measured",
+    "fusion": "chosen for what could be fused with it",
+    "scheduler": "chosen by the scheduler, after all fusions",
+    "remembered": "from an earlier run, in which torch measured it",
+    "rule": "chosen by a rule, nothing was measured",
 }
 
 
@@ -69,7 +69,7 @@ def outcome_text(row: Autotuned) -> Iterator[str]:
             sentence += ", though another one was measured faster"
         yield sentence
     elif row.source == "not measured":
-        yield "none of them was measured, so that nothing says which is the fastest"
+        yield "none was measured, so the fastest is not known"
     if row.runs is False:
         yield f"the generated code does not run it: {row.kernel} is there instead"
     elif row.runs and row.about == "operation":
@@ -146,7 +146,7 @@ def autotune(request: Request) -> Stack:
         if sheets and (seconds := sum(row.seconds or 0.0 for row in sheets)):
             words.append(f"{seconds_text(seconds)} spent on benchmarking")
         if request.names and not sheets:
-            words = [f"nothing that was autotuned concerns {' and '.join(request.names)}"]
+            words = [f"nothing autotuned concerns {' and '.join(request.names)}"]
         parts.append(title(found, *words))
         parts += [sheet(row, request.limit, request.dump_argument) for row in sheets]
     return request.stacked(parts)

@@ -261,7 +261,7 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
             rate = rate_text(moved.least / own.milliseconds / 1e6 if has_rate else None, is_unsure=bool(moved.unsure))
             took, least = time_text(own.milliseconds / 1e3), time_text(own.least / 1e3)
             runs = "the first call, cold" if own.is_cold else f"median; least {least}; {number_of(own.calls, 'call')}"
-            speed = f"{rate} GB/s" if rate else "no GB/s: how much it moves is not known"
+            speed = f"{rate} GB/s" if rate else "no GB/s: its traffic is not known"
             yield f"output_code.py:{call.line} took {took} ({runs}), {speed}"
 
 

@@ -10,7 +10,7 @@ from inspect_compile.tables.text import lines_text, number_of, one_line, place_t
 _MOST: Final = 12
 _TOLD_BY: Final = {
     "launches": "To tell them apart: the order of their launches (attribute DUMP TRACE), or triton.unique_kernel_names",
-    "calls": "the name does not tell which call launched it: attribute DUMP TRACE does",
+    "calls": "the name does not identify the call that launched it; attribute DUMP TRACE does",
 }
 
 

@@ -107,7 +107,7 @@ def stage_page(
             notes.append(more(len(kept) - len(shown), everything))
         else:
             left = number_of(len(rows) - len(kept), "line")
-            notes.append(pointer(f"{left} left out that only tell places", everything))
+            notes.append(pointer(f"{left} left out that only say where something is", everything))
     if shown:
         parts.append(Table(columns, _shown(shown), notes=notes))
     return Stack(parts, gap=False)

@@ -35,7 +35,7 @@ _ASKS = Listing[Realize](
         f"{number_of(sum(row.realized for row in found), 'value')} realized, "
         f"{number_of(sum(not row.realized for row in found), 'request')} for values that already were"
     ),
-    none="no value was asked to become a buffer",
+    none="no value was realized on request",
 )
 """Each request to realize a value, in order."""
 

@@ -30,7 +30,7 @@ def memory_notes(found: Memory) -> list[str]:
     if found.unentered > found.peak:
         notes.append(f"{found.unentered:,} B at least where a loop is not entered: what it carries is copied")
     if found.estimate is not None:
-        notes.append(f"Inductor's own estimate of the peak: {found.estimate:,} B, inputs that can be freed included")
+        notes.append(f"Inductor's estimate of the peak: {found.estimate:,} B, including inputs that can be freed")
     return [clean(note) for note in notes]
 
 
@@ -67,7 +67,7 @@ def moment_notes(now: Moment) -> list[str]:
     """What is live besides the pieces of memory listed."""
     notes = []
     if now.nested:
-        notes.append(f"{now.nested:,} B more inside of the nested graph that runs there")
+        notes.append(f"{now.nested:,} B more inside the nested graph that runs there")
     if now.returned:
         notes.append(f"{now.returned:,} B less: what the forward had saved, and is freed by then")
     return notes
@@ -99,9 +99,9 @@ def partition_notes(found: Activations) -> list[str]:
 def why_kept(row: NeededActivation) -> str:
     """What the backward needs a value of the forward for, and why it is saved or recomputed."""
     if row.of == row.node and row.decision == "saved":
-        return "the program's own, or given to it: no memory more"
+        return "the program's own, or an input: no extra memory"
     if row.of:
-        return f"a view of {clean(row.of)}: no memory more"
+        return f"a view of {clean(row.of)}: no extra memory"
     if row.bytes is None and not row.size and row.decision == "saved":
         return "a number"
     reason = by_code(row.why)

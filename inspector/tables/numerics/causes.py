@@ -91,13 +91,12 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
     first = rows[0]
     if first.outcome == analysis.NOT_WRONG:
         yield styled(
-            f"{clean(first.graph)}: compiled again as it was, and with the same inputs, it is not wrong: what makes it"
-            " wrong is not in the graph and its settings, but in the program (its lowerings, passes or edits of"
-            " generated code), or differs from run to run"
+            f"{clean(first.graph)}: compiled again with the same settings and inputs, it is not wrong: the cause"
+            f" is in the program (its own lowerings, passes or edits of generated code), or differs from run to run"
         )
         return
     if first.outcome == analysis.FAILED:
-        yield styled(f"{clean(first.graph)}: it can't be compiled again and checked: {one_line(first.reason)}")
+        yield styled(f"{clean(first.graph)}: it cannot be compiled again and checked: {one_line(first.reason)}")
         return
     fixes = fixing(rows)
     for row in fixes:
@@ -107,7 +106,7 @@ def _lines(dump: "Dump", rows: list[Counterfactual], dump_argument: str) -> Iter
         return
     tried = [row for row in rows if row.outcome not in (analysis.NOT_TRIED, analysis.STILL)]
     if not first.wrong:
-        yield styled(f"no setting makes it as good as eager, of {len(tried):,} that were tried")
+        yield styled(f"no setting makes it as accurate as eager, of {len(tried):,} that were tried")
         return
     how = ""
     if any(kept.inputs.graph == first.graph and kept.inputs.file for kept in kept_launches(dump)):

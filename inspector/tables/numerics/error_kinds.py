@@ -9,7 +9,7 @@ from inspect_compile.knowledge.numerics import error_kinds as kinds
 _SENTENCES: Final[Mapping[str, str]] = {
     kinds.NOT_WRITTEN: "not written: the element keeps what was in its memory",
     kinds.LEFT_OUT: "it leaves out a part of the range of its variable",
-    kinds.STORED_ELSEWHERE: "index: a right value is stored as another element",
+    kinds.STORED_ELSEWHERE: "index: a correct value is stored as another element",
     kinds.OTHER_VARIABLE: "it stores another variable",
     kinds.OTHER_NODE: "the lowering computes something else than the node",
     kinds.BUFFER: "it reads another buffer: {other} has this value at the same place",
@@ -19,17 +19,17 @@ _SENTENCES: Final[Mapping[str, str]] = {
     kinds.INITIAL: "the reduction begins with another value, or is not reset",
     kinds.SKIPPED: "this step is left out: the value is what it was before",
     kinds.TWICE: "this step is made twice",
-    kinds.NARROWED: "extra rounding: it is the right value in {other}",
+    kinds.NARROWED: "extra rounding: it is the correct value in {other}",
     kinds.NOT_NARROWED: "the cast to {other} is left out",
-    kinds.SIGN: "it is the right value with the other sign",
-    kinds.SWAPPED: "its operands are exchanged",
+    kinds.SIGN: "it is the correct value with the opposite sign",
+    kinds.SWAPPED: "its operands are swapped",
     kinds.CHOICE: "it is the other one of the two values",
     kinds.OPERATION: "it is {other} of its operands",
     kinds.OPERAND: "it is its operand {other}: the operation is left out",
     kinds.APPROXIMATION: "{amount:.2g} ULP off, as {other} may be",
     kinds.FUSED: "FMA: the product that is added was not rounded before",
     kinds.CANCELLATION: "cancellation: the operands agree in {amount:.0f} bits, and their errors stay",
-    kinds.UNKNOWN: "of no kind that is known",
+    kinds.UNKNOWN: "of an unknown kind",
 }
 
 

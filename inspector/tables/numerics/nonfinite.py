@@ -29,7 +29,7 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[StyledLine]:
     kind = joined((rank, "accent"), (f"{row.kind} again" if row.again else f"first {row.kind}", "alarm"))
     if row.reason:
         yield joined(kind, (call, "dim"))
-        yield styled(f"  what makes it is not known: {row.reason}")
+        yield styled(f"  its cause is not known: {row.reason}")
         return
     if row.came_in:
         yield joined(kind, call)
@@ -113,7 +113,7 @@ def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[StyledLine]:
     """Which flags rose, what was kept in memory, and what could not have been examined."""
     calls = f"{number_of(sum(row.calls for row in rows), 'call')} of {number_of(len(rows), 'graph')}"
     if rows and not any(row.flagged for row in rows):
-        yield styled(f"no flag rose in {calls}")
+        yield styled(f"no NaN or Inf flag in {calls}")
     for row in rows:
         if row.flagged:
             last = f"; the last is call {row.last:,}" if row.flagged > 1 else ""
@@ -157,9 +157,9 @@ def found(dumps: "Sequence[Dump]", dump_argument: str) -> Block:
     for rank, of_rank in grouped(flagged, lambda pair: pair[0]).items():
         lines += [joined((rank, "accent"), line) for line in recorder_lines([row for _, row in of_rank])]
     for rank, call in trouble[:_TROUBLE]:
-        lines.append(styled(f"{rank}not looked at: {call.graph}, call {call.call}: {call.reason}", "dim"))
+        lines.append(styled(f"{rank}not checked: {call.graph}, call {call.call}: {call.reason}", "dim"))
     if len(trouble) > _TROUBLE:
-        lines.append(styled(f"not looked at: {number_of(len(trouble) - _TROUBLE, 'more call')}", "dim"))
+        lines.append(styled(f"not checked: {number_of(len(trouble) - _TROUBLE, 'more call')}", "dim"))
     if rows:
         look = f"inspect-compile {command(unbroken(dump_argument), 'nonfinite')}"
         lines.append(joined("what made them: ", (look, "accent")))

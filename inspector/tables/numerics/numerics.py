@@ -69,9 +69,9 @@ def _why(row: Judged) -> Cell:
     if found.other_strides:
         words.append(found.other_strides)
     if found.is_mended:
-        words.append("what the compiled code gives is right")
+        words.append("the compiled code's result is right")
     if found.exact_apart is not None:
-        words.append(f"in fp64 it is another value, by {_figure(found.exact_apart)} of it: no rounding does that")
+        words.append(f"in fp64 the value differs by {_figure(found.exact_apart)} of it: no rounding does that")
     elif found.not_once is not None:
         words.append(f"{found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once")
     elif found.apart is not None:
@@ -141,7 +141,7 @@ def numerics(request: Request) -> Block:
         how = "nothing was checked: inspect-compile numerics SCRIPT checks each launch"
         asked = request.dump.run.numerics
         if asked is not None and asked.only_nonfinite:
-            how = "no launch was checked; results were looked through for NaN and Inf: `show nonfinite` has them"
+            how = "no launch was checked; results were searched for NaN and Inf: see `show nonfinite`"
         return styled(text_or_nothing(request.dump, how), "dim")
     statements = [row for row in kernel_statements(request.graphs) if _concerns(row, request.names)]
     if request.names:
@@ -193,7 +193,7 @@ def found(dumps: "Sequence[Dump]", sums: Sequence[Summary], dump_argument: str) 
     if any(row.index < 0 for row in kept):
         lines.append(joined("which setting fixes it: ", (f"{again} --causes", "accent")))
     if any(row.index >= 0 for row in kept):
-        lines.append(joined("a script that makes it again: ", (f"{again} -o repro.py", "accent")))
+        lines.append(joined("a script that reproduces it: ", (f"{again} -o repro.py", "accent")))
     return Stack(lines, gap=False)
 
 
@@ -205,7 +205,7 @@ def _eager_alone(graphs: "Graphs") -> Iterator[StyledLine]:
     first = next((row for row in alone if row.kernel), alone[0])
     name = first.node or first.buffer
     where = f" ({place_text(first.where)})" if first.where is not None else ""
-    yield joined(("eager leaves the finite numbers: ", "strong"), f"{name}{where}: {_of_eager_alone(first)}")
+    yield joined(("eager gives NaN or Inf: ", "strong"), f"{name}{where}: {_of_eager_alone(first)}")
     made = [row for row in nonfinite_rows(graphs) if row.of_node]
     for one in made[:_KERNELS]:
         yield from finding_lines(one)
@@ -264,7 +264,7 @@ def summary_lines(sums: Sequence[Summary]) -> Iterator[StyledLine]:
         results = sum(found.unstable for found in sums)
         whole = sum(found.unstable_results for found in sums)
         again = f"{number_of(results, 'result')} of launches, and {number_of(whole, 'result')} of whole calls"
-        yield styled(f"not the same to the bit on the same inputs: {again}")
+        yield styled(f"not bitwise equal on the same inputs: {again}")
     counts = ", ".join(f"{count:,} {name}" for name, count in verdicts.items() if count)
     compared, results = sum(found.compared for found in sums), sum(found.results for found in sums)
     launches, checked = sum(found.launches for found in sums), sum(found.checked_launches for found in sums)
@@ -279,7 +279,7 @@ def summary_lines(sums: Sequence[Summary]) -> Iterator[StyledLine]:
             yield styled(f"compared with {against}: {same:,} of {all_:,} results of graphs")
     levels = {level for found in sums for level in found.graph_results}
     if DYNAMO_GRAPH in levels and FUNCTION not in levels:
-        yield styled("what Dynamo captured is taken as the program: --eager compares it with the program's functions")
+        yield styled("the reference is Dynamo's graph; --eager also compares it with the program's own functions")
     continued = sum(found.continued for found in sums)
     if continued:
         yield styled(f"the program got the reference's results from {number_of(continued, 'checked call')}", "warn")

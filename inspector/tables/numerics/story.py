@@ -31,7 +31,7 @@ def result_story(row: Judged) -> Iterator[str]:
         values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}, exact {_exactly(found.exact)}"
         yield f"worst     {list(found.worst)}: {values}"
     if found.nonfinite_wrong:
-        yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or the other way round"
+        yield f"NaN, Inf  {found.nonfinite_wrong:,} elements are, and should not be, or vice versa"
     if found.unexplained:
         yield f"elements  {number_of(found.unexplained, 'element')} further off than rounding explains"
     if found.on_edge:
@@ -40,7 +40,7 @@ def result_story(row: Judged) -> Iterator[str]:
     if found.not_once is not None:
         yield f"half      {found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once"
     if found.is_mended:
-        yield "later     what the compiled code gives is right: a later pass, or a kernel, took the error away"
+        yield "later     the compiled code's result is right: a later pass, or a kernel, took the error away"
     if found.untied:
         yield f"integers  {found.untied:,} elements differ, and rounding does not explain it"
     if found.unstable:

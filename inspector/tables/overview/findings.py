@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from inspect_compile.facts import Location
 
 _MOST_BUFFERS: Final = 3
-_NOT_KNOWN: Final = "how many seconds it costs is not known"
+_NOT_KNOWN: Final = "bytes only, no time estimate"
 _WHEN: Final = {ONCE: "of compiling", EACH_CALL: "a call", EACH_STEP: "a step"}
 
 
@@ -115,7 +115,7 @@ COLUMNS: Final[tuple[Column[Finding], ...]] = (
     Column("what", lambda row: one_line(row.what), stretch=True, least=24, most=80, drop=1),
     Column("to do", to_do_text, stretch=True, least=20, most=120, drop=2),
     Column("why", lambda row: one_line(row.why), role="dim", stretch=True, least=20, most=120, drop=3),
-    Column("sure", lambda row: row.sure, role="dim", drop=5),
+    Column("basis", lambda row: row.sure, role="dim", drop=5),
 )
 """One row for each finding; a page has the same below each other."""
 
@@ -154,7 +154,7 @@ def heading(rows: Sequence[Finding]) -> str:
 def note(dump: "Dump", rows: Sequence[Finding]) -> list[Block]:
     """Why seconds are not known, and what to do, where that is so."""
     if dump.run.device == "cpu" and any(row.sure == NOT_KNOWN and row.bytes for row in rows):
-        words = " This CPU was not measured, so that bytes cannot be told as seconds"
+        words = " No time estimates: this CPU has not been measured"
         return [Claim(styled(words, "dim"), "inspect-compile doctor --measure")]
     return []
 
@@ -174,16 +174,22 @@ def kinds_command(dump_argument: str) -> str:
 def first_lines(rows: Sequence[Finding]) -> Iterator[Block]:
     """Findings in short, as a summary has them: what it costs and where, what it is, what to do."""
     for row in rows:
-        head = joined((" ▲ ", "warn"), (cost_text(row) or "not known", "strong"), "  ", _places(row), *_times(row))
+        head = joined((" ▲ ", "warn"), *_cost(row), _places(row), *_times(row))
         yield Claim(head, "")
         description = one_line(row.what) + (f": {one_line(row.why)}" if row.why else "")
         yield Claim(joined("   ", (description, "")))
         yield Claim(joined("   ", ("to do: ", "accent"), to_do_text(row) or "nothing is known"))
 
 
+def _cost(row: Finding) -> list[tuple[str, str]]:
+    """What it costs, before what it is; nothing where that is not known."""
+    cost = cost_text(row)
+    return [(f"{cost}  ", "strong")] if cost else []
+
+
 def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Iterator[Block]:
     evidence = command_text(row, dump_argument, _which(dump, row))
-    head = joined((f"{number:>2} ", "dim"), (cost_text(row) or "not known", "strong"), "  ", one_line(row.what))
+    head = joined((f"{number:>2} ", "dim"), *_cost(row), one_line(row.what))
     yield Claim(joined(head, *_times(row)))
     if row.parts:
         code = [source_line_text(part.where) for part in row.parts[:1]]
@@ -191,12 +197,12 @@ def _block(dump: "Dump", number: int, row: Finding, dump_argument: str) -> Itera
     if row.why:
         yield Claim(joined("   ", ("why    ", "dim"), one_line(row.why)))
     if row.each_call:
-        yield Claim(joined("   ", ("a call ", "dim"), one_line(row.each_call)))
+        yield Claim(joined("   ", ("costs  ", "dim"), one_line(row.each_call)))
     if to_do := to_do_text(row):
         yield Claim(joined("   ", ("to do  ", "accent"), to_do))
     names = " ".join(map(one_line, row.names)) if row.kind == kinds.MISSED_FUSION else ""
     names += f": {few([one_line(name) for name in row.buffers], _MOST_BUFFERS, ' ')}" if names and row.buffers else ""
-    yield Claim(joined("   ", (f"sure   {sure_text(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
+    yield Claim(joined("   ", (f"basis  {sure_text(row)}", "dim"), (f"   {names}" if names else "", "dim")), evidence)
 
 
 def _times(row: Finding) -> list[tuple[str, str]]:

@@ -1,6 +1,7 @@
-"""The first page of a dump: what was compiled, where time and bytes go, what to do, each with what shows more of it.
+"""The first page of a dump: what bounds the program, what to do first, where time and bytes go, what was compiled, what
+broke, where the dump is; each with the command that shows more.
 
-It fits a terminal of 80 × 24. The app shows the same sections, with keys in the place of commands.
+It fits a terminal of 80 × 24. The app shows the same sections, with keys instead of commands.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,10 +16,12 @@ from inspect_compile.analysis.findings.line_cost import LineCost
 from inspect_compile.analysis.findings.page import Overview
 from inspect_compile.analysis.overview.logged import logged
 from inspect_compile.analysis.runtime.step_bound import step_bounds, step_parts
+from inspect_compile.facts import StepsProfiled
 from inspect_compile.graph import Graphs
-from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
+from inspect_compile.knowledge.cost.step_kinds import NOT_KNOWN as NO_BOUND
+from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, TIMED
 from inspect_compile.knowledge.origins import ORIGINS
-from inspect_compile.knowledge.overview.findings import FAILED
+from inspect_compile.knowledge.overview.findings import BREAK, FAILED
 from inspect_compile.tables.block_lines import cleaned, cut_off, wrapped
 from inspect_compile.tables.columns import Cell, Column, cell, lines_cell, picked
 from inspect_compile.tables.layout import is_unlimited
@@ -27,9 +30,9 @@ from inspect_compile.tables.overview.findings import cost_text, no_findings_text
 from inspect_compile.tables.overview.graphs import COLUMNS as GRAPH_COLUMNS
 from inspect_compile.tables.overview.graphs import KIND_WORDS, LOGGED_COLUMNS
 from inspect_compile.tables.overview.run_text import break_text, eager_calls_text, others, run_text, warnings
-from inspect_compile.tables.parts import DeclaredTable, Request, command
+from inspect_compile.tables.parts import DeclaredTable, Request, command, open_command
 from inspect_compile.tables.runtime.steps import PARTS, bound_text, eager_text, short_bound_text
-from inspect_compile.tables.styled_text import Block, Fitted, StyledLine, Table, joined
+from inspect_compile.tables.styled_text import Block, Fitted, StyledLine, Table, joined, styled
 from inspect_compile.tables.text import (
     byte_text,
     code_text,
@@ -52,7 +55,7 @@ _MOST_LINES: Final = 5
 _LEAST_OF_STEP: Final = 0.005
 """Share from which a part of a step is shown."""
 _MOST: Final = {"step": 5, "graphs": _MOST_GRAPHS, "lines": _MOST_LINES, "findings": 3}
-_IN_TURN: Final = ("lines", "findings", "step", "graphs")
+_IN_TURN: Final = ("findings", "step", "lines", "graphs")
 _MOST_WARNINGS: Final = 3
 _INDENT: Final = 3
 _MOST_OTHERS: Final = 2
@@ -63,14 +66,14 @@ class Section(NamedTuple):
 
     name: str
     titles: tuple[Cell, ...]
-    """The same said at length and in short: the first that there is room for is shown."""
+    """The same said at length and in short: the first that there is room for is shown. Empty for rows alone."""
     table: tuple[str, ...] = ()
     """The words of `show` that have more; empty if nothing has."""
     columns: Sequence[Column[Any]] = ()
     rows: Sequence[Any] = ()
     """Rows in these columns, the most important first."""
     entries: Sequence[tuple[Any, tuple[Cell, Cell]]] = ()
-    """Records that are told in two sentences each, in the place of rows."""
+    """Records of two sentences each, instead of rows."""
     command: str = ""
     """A command that is not `show`."""
 
@@ -113,48 +116,68 @@ def _code(row: LineCost) -> Cell:
 
 
 def sections(dump: "Dump", found: Overview) -> list[Section]:
-    """The parts of the page, from what was compiled to what the dump itself lacks."""
+    """The parts of the page, from what bounds the program to what the dump itself lacks."""
     if dump.run.origin:
         of_log = [_logged_graphs(dump), _dynamo(found)]
         if (origin := ORIGINS.get(dump.run.origin)) is not None and origin.findings:
             of_log.insert(1, _findings(dump, found))
         return [part for part in of_log if part is not None]
     parts = [
-        _step(dump, found),
-        _graphs(found),
-        _lines(found),
+        _bound(dump, found),
         _findings(dump, found),
-        _dynamo(found),
+        _step(found),
+        _lines(found),
+        _graphs(found),
         _memory(found),
+        _dynamo(found),
         _coverage(found),
     ]
-    if any(row.sure == NOT_KNOWN for row in found.lines) and dump.run.device == "cpu":
-        title = cell("No times: this CPU was not measured", "dim")
-        parts.append(Section("times", (title,), command="inspect-compile doctor --measure"))
     return [part for part in parts if part is not None]
 
 
-def _step(dump: "Dump", found: Overview) -> Section | None:
-    """What bounds the program, and where a step goes."""
+def _bound(dump: "Dump", found: Overview) -> Section | None:
+    """What bounds the program; without a profiled step, what would show it."""
     step = found.step
     if step is None:
-        return None
+        return _not_timed(dump)
+    parts = step_parts(step, found.step_times)
     bounds = step_bounds(step, found.step_times)
-    bound = bound_text(step, bounds)
-    short = short_bound_text(bounds)
+    bound, short = bound_text(step, bounds), short_bound_text(bounds)
+    if bounds and bounds[0].bound == NO_BOUND and parts:
+        short = f"Most of a step: {parts[0].kind}, {share_text(parts[0].share, 0)}"
+        bound = f"{short}; what bounds it is not known"
     seconds = step.seconds if step.plain_seconds is None else step.plain_seconds
-    times = "; ".join(filter(None, (f"step {time_text(seconds)}", eager_text(dump))))
+    time = f"step {time_text(seconds)}"
+    times = "; ".join(filter(None, (time, eager_text(dump))))
     return Section(
-        "step",
+        "bound",
         (
             (*cell(bound, "title"), *cell(f"   {times}", "dim")),
-            cell(bound, "title"),
+            (*cell(short, "title"), *cell(f"   {time}", "dim")),
             cell(short, "title"),
         ),
         ("steps",),
-        PARTS,
-        [part for part in step_parts(step, found.step_times) if part.share >= _LEAST_OF_STEP],
     )
+
+
+def _not_timed(dump: "Dump") -> Section | None:
+    """That no step was profiled; nothing for a device that is not there, and for a replay, which runs nothing."""
+    if dump.run.target or dump.run.replay_of:
+        return None
+    why_not = next((row.why_not for row in dump.rows(StepsProfiled) if row.why_not), "")
+    if why_not:
+        return Section("bound", (cell(f"Bound by: not known, {one_line(why_not)}", "title"),), ("steps",))
+    text = cell("Bound by: not known", "title")
+    note = cell(", nothing was timed", "dim")
+    return Section("bound", ((*text, *note), text), command="inspect-compile run --measure SCRIPT")
+
+
+def _step(found: Overview) -> Section | None:
+    """Where a step goes."""
+    if found.step is None:
+        return None
+    parts = step_parts(found.step, found.step_times)
+    return Section("step", (), (), PARTS, [part for part in parts if part.share >= _LEAST_OF_STEP])
 
 
 def _graphs(found: Overview) -> Section:
@@ -163,7 +186,7 @@ def _graphs(found: Overview) -> Section:
     kernels = number_of(sum(every.kernels.values()), "kernel")
     steps = f"{number_of(every.nodes, 'node')} → {number_of(every.operations, 'operation')} → {kernels}"
     breakdown = f" ({kinds})" if kinds else ""
-    name = number_of(every.graphs, "graph")
+    name = f"Compiled {number_of(every.graphs, 'graph')}"
     rows = sorted(found.graphs, key=lambda row: (row.status == "compiled", -row.moved_bytes))
     some = f" (below: the {_MOST_GRAPHS} that move most bytes)" if len(rows) > _MOST_GRAPHS else ""
     return Section(
@@ -202,9 +225,7 @@ def _lines(found: Overview) -> Section | None:
     what = (
         f"Where the time goes ({how})"
         if is_known
-        else "Share of bytes moved"
-        if any(row.bytes for row in rows)
-        else "Share of FLOPs"
+        else f"Where the {'bytes' if any(row.bytes for row in rows) else 'FLOPs'} go"
     )
     times = ("measured", "--by", "line")
     by_line = {MEASURED: times, TIMED: times, ESTIMATED: ("roofline",)}
@@ -217,7 +238,7 @@ def _lines(found: Overview) -> Section | None:
         (
             (*cell(what, "title"), *cell(f"  by line of your program, one call of {each}{among}", "dim")),
             cell(f"{what}, by line", "title"),
-            cell("Lines", "title"),
+            cell(what, "title"),
         ),
         by_line.get(how, ("traffic", "--by", "line")),
         LINE_COLUMNS,
@@ -241,25 +262,32 @@ def _chosen(rows: list[LineCost]) -> list[LineCost]:
 
 def _findings(dump: "Dump", found: Overview) -> Section:
     rows = found.findings
-    count = f"{number_of(len(rows), 'finding')}" if rows else "Findings"
-    words = "  most expensive first" if len(rows) > 1 else "" if rows else f"  {no_findings_text(dump)}"
-    note = cell(words, "dim")
+    if not rows:
+        none = cell("No findings", "title")
+        return Section(
+            "findings", ((*none, *cell(f"  {no_findings_text(dump)}", "dim")), none), ("findings", KINDS.flag)
+        )
+    title = cell("Do first", "title")
+    count = f"  {number_of(len(rows), 'finding')}" if len(rows) > 1 else ""
     return Section(
         "findings",
-        ((*cell(count, "title"), *note), cell(count, "title") if rows else cell(f"{count}: none", "title")),
-        ("findings",) if rows else ("findings", KINDS.flag),
+        ((*title, *cell(count, "dim")), title),
+        ("findings",),
         entries=[(row, finding_cells(row)) for row in rows],
     )
 
 
 def finding_cells(row: Finding) -> tuple[Cell, Cell]:
-    """A finding in two sentences: what it costs and where; what it is and what to do."""
-    times = cell(f"   ×{row.count:,}" if row.count > 1 else "", "dim")
+    """A finding in two sentences: what it costs, where, and what it is; what to do."""
+    cost = cost_text(row)
+    times = f" ×{row.count:,}" if row.count > 1 else ""
     places = places_cell(row) or cell(one_line(" ".join(row.names)), "dim")
-    head = (*cell("▲ ", "warn"), *cell(cost_text(row) or "cost not known", "strong"), *cell("  "), *places, *times)
+    head = (*cell("▲ ", "warn"), *(cell(f"{cost}  ", "strong") if cost else ()), *places, *cell(times, "dim"))
     to_do = to_do_text(row)
-    what = f"{row.what}: {row.why}" if row.kind == FAILED else row.what
-    return head, (*cell(f"  {one_line(what)}"), *(cell(" → ", "accent") + cell(to_do) if to_do else ()))
+    if row.kind == FAILED or not to_do:
+        return head, cell(f"  {one_line(f'{row.what}: {row.why}' if row.why else row.what)}")
+    what = f"graph break: {row.why}" if row.kind == BREAK and row.why else row.what
+    return (*head, *cell(f"  {one_line(what)}")), (*cell("  → ", "accent"), *cell(to_do))
 
 
 def _dynamo(found: Overview) -> Section | None:
@@ -295,22 +323,17 @@ def _memory(found: Overview) -> Section | None:
     )
 
 
-def _coverage(found: Overview) -> Section:
-    every, remarks = found.totals, sum(found.run.remarks.values())
-    is_whole = every.accounted >= 1 and not every.incomplete
-    text = "all" if every.accounted >= 1 else f"{every.accounted:.1%} of the"
-    text += " nodes of the graphs are accounted for"
+def _coverage(found: Overview) -> Section | None:
+    """What the dump lacks of the graphs; nothing if it has all."""
+    every = found.totals
+    lacks = []
+    if every.accounted < 1:
+        lacks.append(f"{every.accounted:.1%} of the nodes of the graphs are accounted for")
     if every.incomplete:
-        text += f"; {number_of(len(every.incomplete), 'graph is', 'graphs are')} incomplete"
-    more = f"; {number_of(remarks, 'remark')}" if remarks else ""
-    return Section(
-        "coverage",
-        (
-            (*cell("Coverage", "title"), *cell(f"  {text}", "" if is_whole else "warn"), *cell(more)),
-            (*cell("Coverage", "title"), *cell(f"  {text}", "" if is_whole else "warn")),
-        ),
-        ("remarks",) if is_whole and remarks else ("graphs",),
-    )
+        lacks.append(f"{number_of(len(every.incomplete), 'graph is', 'graphs are')} incomplete")
+    if not lacks:
+        return None
+    return Section("coverage", ((*cell("Coverage", "title"), *cell(f"  {'; '.join(lacks)}", "warn")),), ("graphs",))
 
 
 def overview(request: Request) -> Block:
@@ -352,7 +375,7 @@ class _Lead(NamedTuple):
     titles: tuple[StyledLine, ...]
     command: str
     shorter: str
-    """The command with DUMP in the place of the dump's path."""
+    """The command with DUMP instead of the dump's path."""
 
     def fits(self, width: int, evidence: str) -> bool:
         """Whether a title fits beside the command."""
@@ -380,8 +403,10 @@ class _Page:
         self._more_warnings = len(lines) - len(self._warnings)
         held = [(_title(cell(f" {one.text}", one.role)), one) for one in others(dump, request.dump_argument)]
         self._others = [self._lead((text,), one.table, one.command) for text, one in held[:_MOST_OTHERS]]
-        more = ("origin",) if dump.run.origin else ("overhead",)
-        self._head = self._lead(tuple(map(_title, run_text(dump, found.run))), more)
+        more = ("origin",) if dump.run.origin else ()
+        self._head = self._lead(tuple(map(_title, run_text(dump, found.run)[-2:])), more)
+        where = joined(("Dump", "strong"), f"  {request.dump_argument.strip() or one_line(str(dump.root))}")
+        self._foot = self._lead((where, styled("Dump", "strong")), (), open_command(request.dump_argument))
 
     def _lead(self, titles: tuple[StyledLine, ...], words: tuple[str, ...], other: str = "") -> _Lead:
         if not words:
@@ -391,8 +416,12 @@ class _Page:
 
     def blocks(self, width: int) -> Iterator[Block]:
         """The page in a width."""
-        leads = [self._head]
-        leads += [self._lead(tuple(map(_title, one.titles)), one.table, one.command) for one in self._sections]
+        of_section = {
+            one.name: self._lead(tuple(map(_title, one.titles)), one.table, one.command)
+            for one in self._sections
+            if one.titles
+        }
+        leads = [self._head, *of_section.values(), self._foot]
         more = (
             self._lead((joined((f" … {number_of(self._more_warnings, 'more warning')}", "warn")),), ("summary",))
             if self._more_warnings
@@ -412,14 +441,16 @@ class _Page:
         room = rooms(self._sections, LINES - spent, _MOST)
         shown = sum(room.get(one.name, 0) for one in self._sections if one.entries)
         spare = LINES - spent - sum(_height(one, room.get(one.name, 0)) for one in self._sections)
-        for section, lead in zip(self._sections, leads[1:], strict=True):
-            yield line(lead)
+        for section in self._sections:
+            if section.name in of_section:
+                yield line(of_section[section.name])
             if section.columns:
                 yield Table(section.columns, section.rows[: room.get(section.name, 0)])
             for _, (head, rest) in section.entries[: room.get(section.name, 0)]:
                 left = 2 + max(spare, 0) // shown
-                first = list(_wrapped(_title(head), width, min(2, left - 1)))
+                first = list(_wrapped(_title(head), width, 1))
                 yield from (*first, *_wrapped(_title(rest), width, left - len(first)))
+        yield line(self._foot)
 
 
 def _title(spans: Cell) -> StyledLine:

@@ -114,9 +114,11 @@ def _kept(dump: "Dump") -> Iterator[RunSentence]:
     kept = sorted({row.kept for row in dump.rows(Graph) if row.kept})
     if kept:
         count = sum(bool(row.kept) and "/" not in row.graph for row in dump.rows(Graph))
-        when = one_line(kept[0]) if len(kept) == 1 else f"between {one_line(kept[0])} and {one_line(kept[-1])}"
-        took = "torch took from its cache: their compiles, with all times of them, were"
-        yield RunSentence(f"{number_of(count, 'graph')} {took} recorded {when}", "dim", ("caches",))
+        first, last = (one_line(when).removesuffix("+00:00") for when in (kept[0], kept[-1]))
+        day = first.partition(" ")[0]
+        when = first if first == last else f"{first} to {last.removeprefix(day).strip()}"
+        hits = number_of(count, "cache hit")
+        yield RunSentence(f"{hits}; data and times recorded {when} UTC", "dim", ("caches",))
 
 
 def _disabled(dump: "Dump") -> Iterator[RunSentence]:

@@ -50,11 +50,11 @@ REMAINING: Final = {
     "ctc_loss": "cuDNN may run it",
     "grid_sampler": "cuDNN runs the bilinear one with zeros around it and align_corners",
     "grid_sample": "cuDNN runs the bilinear one with zeros around it and align_corners",
-    "masked_scatter": "is taken apart where the device has masked loads",
-    "renorm": "rounds at another place in its backward",
+    "masked_scatter": "is decomposed if the device has masked loads",
+    "renorm": "rounds elsewhere in its backward",
     "index_reduce": "falls back on the device for some types",
-    "_transformer_encoder_layer_fwd": "is taken apart inside, by device",
-    "_native_multi_head_attention": "is taken apart inside, by device",
+    "_transformer_encoder_layer_fwd": "is decomposed inside, depending on the device",
+    "_native_multi_head_attention": "is decomposed inside, depending on the device",
     "_scaled_dot_product_flash_attention_for_cpu": "is the CPU's: this call was not seen",
 }
 """Operator or function that is still traced as for the CPU → how that may differ on a GPU."""

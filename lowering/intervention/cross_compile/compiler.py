@@ -67,7 +67,7 @@ def compiler_for(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], N
         if request.traced_again or request.is_of_cpu:
             tell(_of_optimizer(request.compile_id, target.gpu, could_be=not request.is_of_cpu))
         for what in by_device.remaining(request.module):
-            message = f"of {request.compile_id}, {what}: it was taken apart as for the CPU"
+            message = f"of {request.compile_id}, {what}: it was decomposed as for the CPU"
             tell(Remark(kind="analysis", code="target-by-device", message=message))
         try:
             if retarget.compile_graph(request, mode):
@@ -92,7 +92,7 @@ def compiler_for(name: str, tell: Callable[[Fact], None]) -> Callable[[bytes], N
 def _of_optimizer(compile_id: str, gpu: str, *, could_be: bool) -> Remark:
     """The remark that an optimizer was traced a second time, or should have been."""
     ways = f"an optimizer updates all parameters at once on {gpu}, and one by one on the CPU"
-    outcome = "it was traced as for both" if could_be else "it could be traced as for the CPU alone"
+    outcome = "it was traced as for both" if could_be else "it could only be traced as for the CPU"
     return Remark(
         graph=compile_id,
         kind="analysis" if could_be else "missed",

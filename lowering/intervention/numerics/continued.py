@@ -76,7 +76,7 @@ def in_form(value: Any, form: Form, others: Sequence[Any]) -> Any:
     if value.layout is not torch.strided or (_sharing(value, others) <= form.shares and _has_stride(value, form)):
         return value
     made = torch.empty_strided(form.size, form.stride, dtype=value.dtype, device=value.device)
-    # Elements that are in the same place in memory can be written once only.
+    # Elements that are at the same memory address can be written once only.
     repeated = [at for at, (size, stride) in enumerate(zip(form.size, form.stride, strict=True)) if size and not stride]
     one, other = made, value
     for at in repeated:

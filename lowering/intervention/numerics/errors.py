@@ -276,7 +276,7 @@ class _Sums:
         self.worst_at = 0
         """Position of the element with the largest error."""
         self.nonfinite_at: int | None = None
-        """Position of the first element that is NaN or Inf and should not be, or the other way round."""
+        """Position of the first element that is NaN or Inf and should not be, or vice versa."""
         self.alone_at: int | None = None
         """Position of the first element that eager alone has NaN or Inf in."""
         self.compared = 0

@@ -17,7 +17,7 @@ from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_
 from inspect_compile.probe import let_pass
 
 _NOT_KNOWN: Final = "it belongs to a nested graph that is not known"
-_NOT_REACHED: Final = "it belongs to a nested graph that the reference does not get to: it takes another way"
+_NOT_REACHED: Final = "it belongs to a nested graph that the reference does not reach, because it takes another branch"
 _LATER: Final = f"it belongs to a nested graph that ran {TURNS} times before in the call"
 
 

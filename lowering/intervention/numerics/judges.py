@@ -40,7 +40,7 @@ from inspect_compile.lowering.intervention.numerics.graphs.peeled import of_the_
 from inspect_compile.lowering.intervention.numerics.graphs.reference import Reference
 from inspect_compile.lowering.intervention.numerics.values import Plan, in_form_of_node
 
-NO_TENSOR: Final = "it is no tensor"
+NO_TENSOR: Final = "it is not a tensor"
 _MUCH: Final = 1 << 24
 """Bytes of results in fp64 after which freed memory is given back: that takes milliseconds, and a launch of few values
 less.
@@ -54,7 +54,7 @@ _FEWEST: Final = 64
 _SEEDS: Final = 4
 """How many runs with noise show what rounding to float32 makes."""
 NUMBERS: Final = (bool, int, float)
-_OTHER_NUMBER: Final = "it is another Python number, of which it is not known how far rounding moves it"
+_OTHER_NUMBER: Final = "it is another Python number, and how far rounding moves it is not known"
 _TIES: Final = "whole numbers, or truth values, that depend on ties of values which are rounded to half types"
 _SIZES: Final = "it has another size, and sizes depend on values"
 

@@ -146,7 +146,7 @@ class LaunchCheck:
                 if self._continues:
                     instead = continued(self._plan.module, self._code.call, args, plain, state)
                 if self.upstream is None:
-                    rows.append(not_compared(self._plan.graph, number, "Dynamo's graph of it is not known"))
+                    rows.append(not_compared(self._plan.graph, number, "its Dynamo graph is not known"))
                 else:
                     rows += self.upstream.rows(args, number, state, shared, own, forced.left)
                 give_back()

@@ -19,8 +19,8 @@ from inspect_compile.lowering.intervention.numerics.one_thread import OneThread
 from inspect_compile.lowering.intervention.numerics.values import Plan
 from inspect_compile.probe import let_pass
 
-_TOGETHER: Final = "it has collectives, which all ranks would have to make again"
-_NOT_AGAIN: Final = "made again on the same inputs, it has none"
+_TOGETHER: Final = "it has collectives, which all ranks would have to repeat"
+_NOT_AGAIN: Final = "repeated with the same inputs, it has none"
 
 
 def kinds_of(value: Any) -> frozenset[str]:

@@ -40,7 +40,7 @@ def again(request: Mapping[str, Any], tell: Callable[[Remark], None], become: Ca
 
     on_gpu = "cuda" in request["device"]
     if request["inputs"] and on_gpu and not torch.cuda.is_available():
-        raise RefusedError(f"it was recorded on {request['device']}, which is not here, and can't be called")
+        raise RefusedError(f"it was recorded on {request['device']}, which is not available here, and cannot be called")
     target = request["target"] or (_stand_in(request) if on_gpu and not torch.cuda.is_available() else "")
     own: dict[str, Any] = {}
     device = None
@@ -98,7 +98,7 @@ def _stand_in(request: Mapping[str, Any]) -> str:
     there: str = request["recorded_target"]
     if there in TARGETS:
         return there
-    unknown = f", and {there} is no GPU that is known" if there else ""
+    unknown = f", and {there} is not a known GPU" if there else ""
     raise RefusedError(
         f"it was recorded on {request['device']}, which is not here{unknown}; --target GPU compiles it for one of"
         f" {', '.join(TARGETS)}"

@@ -176,7 +176,7 @@ def _move(module: GraphModule, there: Callable[[Any], Any]) -> None:
 
 def _tell_of_device(module: GraphModule, remark: Callable[[str, str], None]) -> None:
     """Remarks on where the graph is not what the device would have received."""
-    message = "it was recorded on the CPU: what AOTAutograd decomposed for the CPU stays so"
+    message = "it was recorded on the CPU: AOTAutograd's decompositions for the CPU remain"
     taken = ", ".join(dict.fromkeys(decision.kernel for decision in decisions()))
     remark("replay-by-device", f"{message}, but for attention ({taken})" if taken else message)
     for what in by_device.remaining(module):

@@ -75,7 +75,7 @@ class _Builder:
             case ast.Assign() | ast.Pass() | ast.Expr(value=ast.Constant()):
                 return  # `x = None` frees
             case _:
-                raise RefusedError(f"line {statement.lineno} of the graph is none that is known: {_short(statement)}")
+                raise RefusedError(f"line {statement.lineno} of the graph is not known: {_short(statement)}")
 
     def _node(self, name: str, value: ast.expr) -> Node:
         match value:
@@ -95,7 +95,7 @@ class _Builder:
                 return self._create("call_function", _BINARY[type(op)], name, [left, right])
             case ast.UnaryOp(op=op, operand=operand) if type(op) in _BINARY:
                 return self._create("call_function", _BINARY[type(op)], name, [operand])
-        raise RefusedError(f"line {value.lineno} of the graph is none that is known: {name} = {_short(value)}")
+        raise RefusedError(f"line {value.lineno} of the graph is not known: {name} = {_short(value)}")
 
     def _create(
         self, op: str, target: Any, name: str, values: list[ast.expr], keywords: list[ast.keyword] | None = None
@@ -137,7 +137,7 @@ class _Builder:
             case ast.Slice(lower=lower, upper=upper, step=step):
                 return slice(*(None if end is None else self._value(end) for end in (lower, upper, step)))
         if not self._nodes.keys().isdisjoint(names_in(value)):
-            raise RefusedError(f"line {value.lineno} of the graph is none that is known: {_short(value)}")
+            raise RefusedError(f"line {value.lineno} of the graph is not known: {_short(value)}")
         try:
             return self._constant(value)
         except (AttributeError, NameError) as error:

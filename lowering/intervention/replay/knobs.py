@@ -30,7 +30,7 @@ def _known(config: Any, name: str) -> str:
     near = [*ends, *difflib.get_close_matches(plain, list(names), _MOST_NEAR)]
     near += [there for there in names if plain and plain in there]
     meant = ", ".join(list(dict.fromkeys(near))[:_MOST_NEAR])
-    hint = f"is {meant} meant?" if meant else "torch/_inductor/config.py lists those there are"
+    hint = f"is {meant} meant?" if meant else "torch/_inductor/config.py lists them"
     raise RefusedError(f"--config {name}: torch._inductor.config has no such setting; {hint}")
 
 

@@ -128,16 +128,16 @@ def test_differences_in_words() -> None:
     assert told("source", "14", "x0<8;", "x0<9;") == "the kernel's source, line 14: x0<8; → x0<9;"
     assert told("joint_custom_pre_pass", "", "at 0x7f4fa87ef060", "at 0x7f4fd68d8720") == (
         "a custom pass of the joint graph: at 0x7f4fa87ef060 → at 0x7f4fd68d8720 "
-        "(an address, which is another one in each process)"
+        "(an address, which differs in each process)"
     )
     for before, after in (("1795631440.94", "1795631442.7"), ("built 2026-11-25 14:33", "built 2026-11-26 09:01")):
         assert told("cache_key_tag", "", before, after).endswith(" (a time)")
     assert told("cache_key_tag", "", "{'a', 'b'}", "{'b', 'a'}").endswith(
-        " (the same elements in another order, as those of a set)"
+        " (the same elements in another order, as in a set)"
     )
     assert not told("cache_key_tag", "", "{'a', 'b'}", "{'b', 'c'}").endswith(")")
     assert told("gm", "3", "f(x, 'at 0x7f4fa87ef060')", "f(x, 'at 0x7f4fd68d8720')").endswith("in each process)")
-    assert not told("gm", "3", "add(a, b)", "add(b, a)").endswith("of a set)")
+    assert not told("gm", "3", "add(a, b)", "add(b, a)").endswith("in a set)")
     long = "x" * 200
     assert told("gm", "4", f"{long}a", f"{long}b") == f"the graph: …{'x' * 30}a → …{'x' * 30}b"
     assert differences_text([KeyDifference(str(number)) for number in range(6)]) == "0; 1; 2; 3; and 2 more"

@@ -47,18 +47,20 @@ PLANTED = {
     "edited": Planted("source", "model.py:12", "another line"),
     "edited_and_taken_back": Planted("source", "model.py:12", "another line"),
     "added": Planted("source", "model.py:14", "one more line"),
-    "removed": Planted("source", "model.py:12", "one line less"),
+    "removed": Planted("source", "model.py:12", "one line fewer"),
     "in_helper": Planted("source", "model.py:6", "another line"),
     "broken": Planted("source", "model.py:14", "the graph breaks here: Call to `torch._dynamo.graph_break()`"),
     "dtype": Planted("dynamo", "model.py:10", "input L_x_ is bfloat16[128, 64], was float32[128, 64]"),
     "decomposition": Planted("aot", "model.py:12", "gelu"),
     "joint_pass": Planted("pass", "model.py:15", "joint_custom_post_pass changed this in joint_pass only"),
     "pass": Planted("pass", "model.py:15", "post_grad_custom_post_pass changed this in pass only"),
-    "less_memory": Planted("partition", "model.py:10", "cut apart", "activation_memory_budget", "training"),
+    "less_memory": Planted(
+        "partition", "model.py:10", "split into forward and backward", "activation_memory_budget", "training"
+    ),
     "realized": Planted("realize", "model.py:10", "gets a buffer", "realize_opcount_threshold: "),
     "max_fusion_size": Planted("fusion", "model.py:10", "more operations than the limit", "max_fusion_size: "),
-    "no_vectors": Planted("tiling", "model.py:10", "iterate in another way", "cpp.simdlen: "),
-    "other_code": Planted("codegen", "model.py:12", "written as other code", "relu_bug_TESTING_ONLY: ", "edited"),
+    "no_vectors": Planted("tiling", "model.py:10", "iterate differently", "cpp.simdlen: "),
+    "other_code": Planted("codegen", "model.py:12", "generate different code", "relu_bug_TESTING_ONLY: ", "edited"),
 }
 """Change → what is told of it. Each must be told once, with nothing beside it."""
 
@@ -330,7 +332,7 @@ def test_an_upgrade_assigns_the_whole_difference(recorded: Path) -> None:
     same = upgrade(base, [Dump(recorded / "again")], ("old", "new"))
     assert same.causes == ()
     assert same.whole.bytes[0] == same.whole.bytes[1] > 0
-    assert {row.kind for row in same.shares} == {"library functions", "same code, other time"}
+    assert {row.kind for row in same.shares} == {"library functions", "same code, different time"}
     assert all((row.bytes, row.launches, row.causes) == (0, 0, 0) for row in same.shares)
     lost = upgrade(base, [Dump(recorded / "max_fusion_size")], ("old", "new"))
     added = {row.kind: row.bytes for row in lost.shares}

@@ -69,9 +69,9 @@ def test_measured_time_is_assigned_by_what_differs(tmp_path: Path) -> None:
     assert (found.whole.runs, found.whole.is_noise) == (1, None)
     shares = {row.kind: round((row.seconds or 0) * 1e6) for row in found.shares}
     assert shares == {
-        "same code, compiled to something else": 50,
+        "same code, compiled differently": 50,
         "library functions": 20,
-        "same code, other time": 0,
+        "same code, different time": 0,
         "allocations and frees": 3,
         "checks of sizes": 0,
         "Python between launches": 7,

@@ -25,7 +25,7 @@ REASONS = [
     ((SKIPPED, replace(SKIPPED, function="g")), "Dynamo skipped f: no such call, and 1 more frame"),
     ((SKIPPED, FRAME), "and no graph reached Inductor (another backend"),
     ((replace(FRAME, status="no graph"),), "Dynamo looked at 1 frame, and no graph reached Inductor"),
-    ((FRAME, HIT), "torch took every graph from its caches; leave out --cache keep"),
+    ((FRAME, HIT), "every graph came from torch's caches; run without --cache keep"),
     ((FRAME, REFUSED), REFUSED.message),
     ((FRAME, REFUSED, FAILED), "a compile failed: ValueError: no such thing, and Dynamo compiled 1 frame for another"),
     ((FAILED,), "a compile failed: ValueError: no such thing"),
@@ -96,13 +96,13 @@ def test_what_a_target_told_counts(tmp_path: Path) -> None:
     assert REFUSED.message in nothing_text(outer)
     said = exit_summary.compose(Tally(), "d", saw_torch=True, refused=[REFUSED.message])
     assert REFUSED.message in said[0]
-    assert said[0].startswith("inspect-compile: nothing to see: ")
+    assert said[0].startswith("inspect-compile: nothing to show: ")
 
     _dump(tmp_path / "e", FRAME)
     _dump(tmp_path / "e" / "target_sm_90", REFUSED, Graph(graph="g.0", kind="inference"))
     assert nothing(Dump(tmp_path / "e")) is None
     assert exit_summary.compose(Tally(), "d", saw_torch=True, targets=["sm_90"], refused=[REFUSED.message]) == [
-        "inspect-compile: what was compiled for sm_90 in d; look with: inspect-compile show d",
+        "inspect-compile: what was compiled for sm_90 in d; see: inspect-compile show d",
         f"inspect-compile: {REFUSED.message}",
     ]
 

@@ -153,7 +153,7 @@ def test_of_a_join_the_part_that_is_not_computed_is_a_copy(recorded: tuple[Dump,
 def test_a_layer_of_each_batch_is_not_advised(recorded: tuple[Dump, Dump]) -> None:
     plain, _ = recorded
 
-    assert "reads weights again" in at_line(plain, "a part is computed").to_do
+    assert "reads the weights again" in at_line(plain, "a part is computed").to_do
 
 
 def test_a_join_in_front_of_a_layer_whose_results_are_large_is_no_finding(recorded: tuple[Dump, Dump]) -> None:
@@ -204,7 +204,7 @@ def test_what_a_forward_saves_of_weights_does_not_tell_how_they_are_stored(recor
     ]
 
     assert told
-    assert all("keep them there" in row.to_do for row in told)
+    assert all("keep them in channels-last memory" in row.to_do for row in told)
 
 
 def test_what_an_earlier_join_has_written_is_copied_for_a_convolution_in_any_layout(

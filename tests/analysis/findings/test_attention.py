@@ -30,13 +30,13 @@ LINES = {
 WHY = {
     "axes": "take 4 axes",
     "layout": "has stride 128",
-    "dropout": "has dropout",
+    "dropout": "do not support dropout",
     "heads": "have 2 and 1 heads",
     "mask": "the mask has 3 axes",
     "sizes": "head sizes of 16 and 8",
     "by hand": "patterns of attention do not match",
     "by einsum": "patterns of attention do not match",
-    "learnt": "the mask is learnt",
+    "learnt": "the mask requires a gradient",
 }
 MENDED = WHY.keys() - {"learnt"}
 if version_of(torch.__version__) >= (2, 14):  # three axes, and one head for all, are fused as they are

@@ -164,8 +164,8 @@ def test_what_a_call_loses_is_told_and_no_time(tmp_path: Path) -> None:
 
     assert one.each_call == (
         "Python runs the line; on a GPU the host would wait for it;"
-        " what is computed before it and behind it cannot be fused, and passes through memory;"
-        " 3 guards of the rest of the function are checked"
+        " the operations before and after it cannot be fused, and their values pass through memory;"
+        " 3 guards of the resume function are checked"
     )
     assert cost_text(one) == ""
 
@@ -183,7 +183,7 @@ def test_of_a_function_in_c_torchs_two_guesses_are_not_told(tmp_path: Path) -> N
 
     (one,) = told(tmp_path, row)
 
-    assert "outside of the compiled function" in one.to_do
+    assert "outside the compiled function" in one.to_do
     assert not one.is_torchs
 
 

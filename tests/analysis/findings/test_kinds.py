@@ -70,7 +70,7 @@ def test_sizes_of_one_are_compiled_apart_whether_marked_or_not(tmp_path: Path, s
     )
     again = Recompile(graph="0/1", function="step", file="net.py", line=3, reasons=("0/0: …",), failed=(failed,))
     to_do = only(tmp_path, "recompile", again).to_do
-    assert "use larger ones only" in to_do
+    assert "use larger sizes only" in to_do
     assert "mark_dynamic" not in to_do
 
 
@@ -265,7 +265,7 @@ def test_a_function_that_was_given_up(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("target", "words"),
-    [("aten._foreach_norm.Scalar", "foreach=False"), ("mine.scale.default", "an operator of yours")],
+    [("aten._foreach_norm.Scalar", "foreach=False"), ("mine.scale.default", "your own operator")],
 )
 def test_an_operator_over_a_list_of_tensors_has_its_own_advice(tmp_path: Path, target: str, words: str) -> None:
     said = Remark(graph=GRAPH, kind="missed", code="fallback", message="x", numbers={"how": "implicit"}, ids=("norm",))
@@ -419,7 +419,7 @@ def test_a_copy_of_padded_rows_is_told_as_that_and_no_transpose_is_blamed(tmp_pa
 
     found = only(tmp_path, "layout", *facts, *((padding,) if is_padded else ()), run=GPU)
 
-    assert ("a transpose or a slice" in found.to_do) != is_padded
+    assert ("avoid a transpose or slice" in found.to_do) != is_padded
     assert (found.knob == "comprehensive_padding") == is_padded
     if is_padded:
         assert found.why.startswith("(4, 5, 100) has strides")

@@ -125,7 +125,7 @@ def test_what_an_optimizer_waits_for_is_a_part_of_its_cost(tmp_path: Path) -> No
     found = [row for row in findings(Graphs(made(tmp_path, *rows, run=GPU))) if row.share is not None]
     assert [row.kind for row in found] == ["optimizer", "synchronisation"]
     assert [row.seconds for row in found] == pytest.approx([4e-4, 5e-5])
-    assert found[1].to_do.startswith("leave the synchronize() out")
+    assert found[1].to_do.startswith("remove the synchronize()")
 
 
 def test_a_wait_costs_no_more_than_the_host_spends_in_it_unless_a_graph_break_goes_with_it(tmp_path: Path) -> None:
@@ -159,7 +159,7 @@ def test_copies_that_no_kernel_hides_are_told_with_what_helps(tmp_path: Path) ->
     ]
     assert [row.seconds for row in found] == pytest.approx([7e-3, 1e-3, 5e-4])
     assert ["pin_memory=True" in row.to_do for row in found] == [True, False, False]
-    assert "a stream of its own" in found[1].to_do
+    assert "a separate stream" in found[1].to_do
     assert "keep them on the GPU" in found[2].to_do
 
 

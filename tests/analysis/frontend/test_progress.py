@@ -37,7 +37,7 @@ def test_kernels_are_built(tmp_path: Path) -> None:
     assert (found.kernels, found.building, found.built) == (2, 1, 1)
     assert short_progress_text(found) == "building kernels for 12 s"
     assert progress_text(found) == (
-        "compiling 0/0 forward: building kernels for 12 s, 19 s in all; 2 kernels; 1 compiler runs, 1 ended"
+        "compiling 0/0 forward: building kernels for 12 s, 19 s in all; 2 kernels; 1 kernel build running, 1 done"
     )
 
 

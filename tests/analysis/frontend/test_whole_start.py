@@ -305,5 +305,5 @@ def test_a_program_that_waits_for_a_process_that_compiles(tmp_path: Path) -> Non
     assert sum(row.seconds for row in found.lanes) == pytest.approx(found.seconds)
     shown = run([*COMMAND, "show", "dump", "time"], tmp_path).stdout
     assert "the whole run on one clock  2 processes" in shown
-    assert "what each second was" in shown
+    assert "where each second went" in shown
     assert "not known" in shown

@@ -231,7 +231,7 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
 @pytest.mark.parametrize(
     ("between", "is_told", "legality", "told"),
     [
-        (False, True, "free", "; by the recorded dependencies nothing must run between the two, what else"),
+        (False, True, "free", "; by the recorded dependencies nothing must run between the two; torch's other"),
         (False, False, "unchecked", "; whether both in one kernel would be right is not checked: the dump does not"),
         (
             True,
@@ -405,7 +405,9 @@ def test_what_many_launches_read_is_worth_all_of_it_but_not_listed_pair_by_pair(
         assert count - parts <= len(found.apart) <= 4096 + 2 * count
         (left,) = found.left_out
         assert (left.buffer, left.nodes) == ("x", count)
-        assert next(left_out_lines(found.left_out)).startswith(f"x is touched by {count} scheduler nodes: each is held")
+        assert next(left_out_lines(found.left_out)).startswith(
+            f"x is touched by {count} scheduler nodes: each is compared"
+        )
     assert graph_bytes(CompiledGraph(dump, GRAPH)).missed == (count - parts) * PICKED, "each part is needed once"
     check_misses(dump)
 

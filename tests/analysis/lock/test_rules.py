@@ -53,7 +53,7 @@ def test_what_a_text_means(text: str, meant: Rule) -> None:
         ("no change kernels", "`no change in METRIC`"),
         ("ignore", "ignore which one metric?"),
         ("fused(gelu)", "fused with what?"),
-        ("status <= 3", "no number"),
+        ("status <= 3", "status is not a number"),
     ],
 )
 def test_a_mistake_is_told_with_what_would_be_right(text: str, told: str) -> None:

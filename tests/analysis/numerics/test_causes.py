@@ -31,7 +31,7 @@ RESULTS = {
     "exact": replace(ROW, is_equal=True),
     "worse": replace(ROW, rmse=1e-6),
     "wrong": replace(ROW, nonfinite_wrong=1),
-    "none": replace(ROW, reason="it is no tensor"),
+    "none": replace(ROW, reason="it is not a tensor"),
 }
 EMULATE = {"emulate_precision_casts": "True"}
 

@@ -39,7 +39,7 @@ ROW = Checked(
     [
         ({}, ROUNDING),
         ({"is_equal": True}, EXACT),
-        ({"reason": "it is no tensor"}, NOT_COMPARABLE),
+        ({"reason": "it is not a tensor"}, NOT_COMPARABLE),
         ({"mismatch": "int64[2], not bfloat16[2]"}, WRONG),
         ({"rmse": 5e-8}, NEARER),
         ({"rmse": 2e-7}, ROUNDING),

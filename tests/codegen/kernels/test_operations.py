@@ -93,7 +93,7 @@ def test_kernels_of_the_user(tmp_path: Path) -> None:
     assert counted.pop("until_small")[1] > 0
     assert told == counted
     (left,) = [row.work for row in own if row.work.uncounted]
-    assert (left.kernel, left.uncounted) == ("until_small_3", "a loop runs as often as values decide")
+    assert (left.kernel, left.uncounted) == ("until_small_3", "the number of iterations of a loop depends on values")
 
     floats = {"a": 64 * 96 * 4, "b": 96 * 32 * 4, "out": 64 * 32 * 4}
     moved = {row.kernel: (row.read, row.written) for row in CompiledGraph(dump, graph.graph).traffic.all()}

@@ -79,8 +79,11 @@ def test_a_loop_counts_as_often_as_arguments_say(length: int, turns: int) -> Non
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        (["scf.for %i = %c0 to %n step %c1 : i32 {", "%w = arith.addf %v, %v : tensor<8x4xf32>", "}"], "a loop runs"),
-        (["%w = scf.while (%y = %v) : (f32) -> f32 {", "} do {", "}"], "a loop runs"),
+        (
+            ["scf.for %i = %c0 to %n step %c1 : i32 {", "%w = arith.addf %v, %v : tensor<8x4xf32>", "}"],
+            "iterations of a loop",
+        ),
+        (["%w = scf.while (%y = %v) : (f32) -> f32 {", "} do {", "}"], "iterations of a loop"),
         (['%w = tt.elementwise_inline_asm "ex2" {pure = true} %v : tensor<8x4xf32> -> tensor<8x4xf32>'], "assembly"),
         (["%w = tt.call @helper(%v) : (tensor<8x4xf32>) -> tensor<8x4xf32>"], "calls"),
     ],

@@ -68,7 +68,7 @@ def test_a_training_step(dump_of: DumpOf) -> None:
     gradient = told(NodeRef("post_grad", backward, "exp"))
     assert [how for _, _, how in gradient] == ["same name", "same name", "gradient", "from_node"]
     assert gradient[-1][:2] == ("dynamo", "input_3")  # the gradient of the GELU is of the GELU
-    assert "autograd hands it in" in lineage.why_none(NodeRef("joint", "0/0", "tangents_1"))
+    assert "autograd passes it" in lineage.why_none(NodeRef("joint", "0/0", "tangents_1"))
 
     gelu = next(row for row in dump.rows_of_compile(DynamoNode, "0/0") if row.name == "input_3")
     below = {tuple(link.kin) for link in lineage.descendants(NodeRef.of(gelu))}
@@ -138,7 +138,7 @@ def test_a_node_that_a_pattern_made_comes_from_what_it_matched(tmp_path: Path) -
     assert lineage.ancestors(unsaid) == [], (
         "what went from the same line, or stands there, need not be what it was made of"
     )
-    assert lineage.why_none(unsaid) == "pass pad has made it, and nothing says of what"
+    assert lineage.why_none(unsaid) == "pass pad has made it, and its source is not recorded"
     assert [link.kin.name for link in lineage.descendants(NodeRef("aot", GRAPH, "mm"))] == ["padded"]
 
 

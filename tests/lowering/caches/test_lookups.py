@@ -41,7 +41,7 @@ PLANTED = {
     "the same set": [
         (
             "a custom pass of the joint graph: frozenset({0, 8}) → frozenset({8, 0}) "
-            "(the same elements in another order, as those of a set)"
+            "(the same elements in another order, as in a set)"
         )
     ],
     "a time": ["a custom pass after autograd: None → 1"],
@@ -90,7 +90,7 @@ def test_a_change_is_named(planted: dict[str, LookupRow], name: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "why"),
-    [("another address", "an address, which is another one in each process"), ("another time", "a time")],
+    [("another address", "an address, which differs in each process"), ("another time", "a time")],
 )
 def test_a_value_that_differs_from_run_to_run(planted: dict[str, LookupRow], name: str, why: str) -> None:
     (one,) = planted[name].differing

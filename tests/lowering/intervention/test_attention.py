@@ -166,9 +166,7 @@ def test_what_only_a_cpu_has_is_not_there(case: str, operator: str) -> None:
 
 
 def test_what_was_not_mended_is_named() -> None:
-    assert traced()["masked_scatter"]["remaining"] == [
-        "masked_scatter is taken apart where the device has masked loads"
-    ]
+    assert traced()["masked_scatter"]["remaining"] == ["masked_scatter is decomposed if the device has masked loads"]
     assert traced()["half"]["remaining"] == []
 
 

@@ -17,7 +17,7 @@ NOT_ASKED: Final = "none of its calls was among those to be checked"
 @pytest.mark.parametrize(
     ("options", "code", "status", "told"),
     [
-        ((), "function(torch.ones(64)), function(torch.ones(64))", 0, "what Dynamo captured is taken as the program"),
+        ((), "function(torch.ones(64)), function(torch.ones(64))", 0, "the reference is Dynamo's graph"),
         (("--calls", "3"), "function(torch.ones(64)), function(torch.ones(64))", 3, NOT_ASKED),
         ((), "function(torch.ones(64)); os.kill(os.getpid(), signal.SIGKILL)", 3, "the program was killed"),
         ((), "function(torch.ones(64)); raise SystemExit(3)", 3, "the program ended with exit status 3"),

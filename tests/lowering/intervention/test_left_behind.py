@@ -65,7 +65,7 @@ def test_a_function_that_keeps_what_it_makes_is_no_reference(found: tuple[str, D
 
     assert {row.verdict for row in of_function(dump, len(FUNCTIONS))} == {EXACT}
     (trouble,) = summary(Graphs(dump)).trouble
-    assert "it keeps tensors that it makes for its next call" in trouble.reason
+    assert "it keeps tensors for its next call" in trouble.reason
 
 
 SAVED: Final = """

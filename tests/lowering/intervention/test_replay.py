@@ -140,8 +140,8 @@ def test_a_file_that_is_no_use_says_why(text: str, readable: str, told: str) -> 
         ("a = torch.ops.mine.relu.default(x)", "calls torch.ops.mine.relu.default, which is not there without the pro"),
         ("a = self._tensor_constant0", "the graph reads _tensor_constant0, whose value is not in the dump"),
         ("a = torch.ops.aten.relu.default(nobody)", "the graph names nobody, which is not there"),
-        ("a = [y for y in x]", "line 2 of the graph is none that is known: a = "),
-        ("import os", "line 2 of the graph is none that is known: import os"),
+        ("a = [y for y in x]", "line 2 of the graph is not known: a = "),
+        ("import os", "line 2 of the graph is not known: import os"),
     ],
 )
 def test_a_line_that_is_not_known_is_named(line: str, told: str) -> None:

@@ -187,7 +187,7 @@ def test_ties_of_known_values_are_told() -> None:
 
     found = reference(module, [given], shared=shared, only={"getitem_1"})
 
-    assert found.tied == {"getitem_1": "some of the elements that it orders are equal"}
+    assert found.tied == {"getitem_1": "some of the elements that it sorts are equal"}
 
 
 def test_random_numbers_are_drawn_by_each_graph() -> None:

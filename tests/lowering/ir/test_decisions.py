@@ -104,7 +104,7 @@ def test_a_cpu_has_no_cuda_graphs(dump: Dump, told: Told) -> None:
     assert told("no-cudagraphs", "4") == []
     (row,) = cudagraph_rows(Graphs(dump))
     assert (row.state, row.is_on_cpu) == ("skipped", True)
-    assert row.skipped.startswith("a CPU has none, so that what asks for them")
+    assert row.skipped.startswith("a CPU has none, so")
     assert [one for one in findings(Graphs(dump)) if one.kind == NO_CUDAGRAPH] == []
 
 
@@ -163,7 +163,7 @@ def test_an_operator_with_an_effect_is_told_by_its_own_name(tmp_path: Path, indu
     assert done.returncode == 0, done.stderr
     told = [row.message for row in Dump(tmp_path / "dump").rows(Remark) if row.code == "fallback"]
     assert any(
-        line.startswith("aten._linalg_check_errors.default runs as an extern kernel") and "it has an effect" in line
+        line.startswith("aten._linalg_check_errors.default runs as an extern kernel") and "it has a side effect" in line
         for line in told
     ), told
     assert not [line for line in told if "with_effects" in line]

@@ -154,7 +154,8 @@ def test_every_kind_leads_to_a_command(tmp_path: Path) -> None:
         *("library-copy", "product-copy", "input-copy", "einsum-copy", "joining", "joining-calls", "padding-by-hand"),
         *("library-layout", "convolution-layout", "convolution-last", "convolution-joined"),
         *("launch-bound-host", "launch-bound-skipped", "synchronisation-asked"),
-        *("attention-by-hand", "failed-call", "padded-layout", "compile-time-layers"),
+        *("attention-by-hand", "failed-call", "padded-layout", "compile-time-layers", "autotuning", "own-pass"),
+        *("eager-break", "eager-tensors", "transfer-back", "transfer-pinned"),
     }
     kinds = {*WORDS, "missed-fusion"} - varieties
     for kind in kinds:
@@ -189,7 +190,7 @@ def test_a_setting_is_told_with_what_trying_it_showed() -> None:
         ("measured", None, "measured"),
         ("timed a few times", 2, "timed in 2 calls only: 10 make a median to rely on"),
         ("timed a few times", 1, "timed in 1 call only: 10 make a median to rely on"),
-        ("not known", None, "how many seconds it costs is not known"),
+        ("not known", None, "bytes only, no time estimate"),
     ],
 )
 def test_a_time_is_told_with_the_calls_that_it_rests_on(sure: str, calls: int | None, told: str) -> None:

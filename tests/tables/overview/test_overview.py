@@ -40,7 +40,7 @@ def test_it_fits_a_small_terminal(argument: str) -> None:
     assert all(cell_len(line) <= 80 for line in shown)
     assert not any(line.strip().startswith(("show ", "why ")) for line in shown)
     what = argument if argument == "d1" else "DUMP"
-    for table in ("graphs", "traffic --by line", "findings", "dynamo", "memory --at peak", "remarks"):
+    for table in ("graphs", "traffic --by line", "findings", "dynamo", "memory --at peak"):
         assert any(line.endswith(f"show {what} {table}") for line in shown), table
 
 
@@ -54,7 +54,7 @@ def test_many_graphs_and_warnings_fit_too(tmp_path: Path) -> None:
     assert len(shown) < HEIGHT
     assert "the program ended with exit status 3" in shown[1]
     assert any("more warnings" in line and line.endswith("show d1 summary") for line in shown)
-    assert any(line.startswith("12 graphs") for line in shown)
+    assert any(line.startswith("Compiled 12 graphs") for line in shown)
 
 
 def test_where_steps_were_profiled_it_begins_with_what_bounds_them(tmp_path: Path) -> None:
@@ -71,20 +71,56 @@ def test_where_steps_were_profiled_it_begins_with_what_bounds_them(tmp_path: Pat
     shown = printed(dump)
 
     assert len(shown) < HEIGHT
-    assert re.fullmatch(r"Bound by launch overhead, 70 % +show d1 steps", shown[1])
+    assert re.fullmatch(r"Bound by launch overhead, 70 %   step 3 ms +show d1 steps", shown[1])
     assert printed(dump, 120)[1].startswith("Bound by launch overhead: the GPU is idle 70 % of each step")
     assert "torch.compile" not in printed(dump, 160)[1]
     step = Repeated("compiled call", "net", Place("net.py", 9))
     tuned = Tuned(step=step, device="H200", seconds=2e-3, noise=0.02, runs=4, steps=9, eager=1e-3)
     slower = "tune: 2 ms, without torch.compile 1 ms; it is slower compiled"
     assert slower in printed(made(tmp_path / "tuned", *facts, tuned), 200)[1]
-    assert shown[3].split()[:5] == ["waiting", "for", "the", "host", "2.1"]
+    (longest,) = [line for line in shown if line.startswith("waiting for the host")]
+    assert longest.split()[4:6] == ["2.1", "ms"]
     rows = [json.loads(msgspec.json.encode(row)) for row in tables.rows("overview", Graphs(dump))]
     assert [row["fact"] for row in rows].count("step_time") == 8
     page = OverviewPage(dump, "", has_program=False).sheet(78, 30)
     told = [page.plain(index) for index in range(len(page))]
     assert any(line.startswith("Bound by launch overhead") for line in told)
     assert page.lead(next(index for index, line in enumerate(told) if "waiting for the host" in line)) is None
+
+
+def test_the_order_is_what_bounds_it_what_to_do_what_was_compiled_what_broke_and_where_the_dump_is() -> None:
+    shown = printed(Dump(RECORDED))
+
+    starts = ("Bound by", "Do first", "Where the bytes go", "Compiled", "Memory", "Dynamo", "Dump")
+    found = [next(at for at, line in enumerate(shown) if line.startswith(start)) for start in starts]
+    assert found == sorted(found)
+    assert found[0] == 1
+    assert shown[-1].startswith("Dump  d1 ")
+    assert shown[-1].endswith("inspect-compile open d1")
+    first = shown[found[1] + 1 : found[2]]
+    assert first[0].startswith(" ▲ ")
+    assert first[1].startswith("   → ")
+
+
+def test_coverage_is_shown_only_where_something_is_missing(tmp_path: Path) -> None:
+    whole = made(tmp_path / "whole", graph("model__0_forward_1.0"), ended("model__0_forward_1.0"))
+    open_ = made(tmp_path / "open", graph("model__0_forward_1.0"), ended("model__0_forward_1.0"), graph("a_1.1"))
+
+    assert not any("Coverage" in line for line in [*printed(whole), *printed(Dump(RECORDED))])
+    (line,) = [line for line in printed(open_) if line.startswith("Coverage")]
+    assert "1 graph is incomplete" in line
+
+
+def test_a_step_of_no_known_bound_names_its_largest_part(tmp_path: Path) -> None:
+    name = "model__0_forward_1.0"
+    step = StepAccount(by="train.py:9", steps=9, seconds=3e-3, least=2e-3, most=4e-3, device="", busy=0.0)
+    times = [
+        StepTime(kind=kind, what="x", seconds=part) for kind, part in (("library calls", 2e-3), ("optimizer", 1e-3))
+    ]
+
+    shown = printed(made(tmp_path, graph(name), ended(name), step, *times))
+
+    assert shown[1].startswith("Most of a step: library calls, 67 %   step 3 ms")
 
 
 def test_no_number_is_cut() -> None:

@@ -30,7 +30,6 @@ _KEYS: Final = {
     "findings": ("5", "Fusion"),
     "dynamo": (BREAKS_KEY, "the frame"),
     "memory": ("8", "Memory"),
-    "coverage": (WHOLE_KEY, "all about the run"),
 }
 """Section → the key that leads on, and where to."""
 _MOST: Final = {"step": 8, "graphs": 8, "lines": 10, "findings": 12}
@@ -119,7 +118,8 @@ class OverviewPage:
         if dump.outermost() and not is_only_parts(dump):
             found = overview_of(Graphs(dump))
             self._sections = sections(dump, found)
-            self._head.append(OverviewRow("run", run_text(dump, found.run)))
+            key = (*cell(WHOLE_KEY, "key"), *cell(" everything about the run ", "dim"))
+            self._head.append(OverviewRow("run", run_text(dump, found.run), key))
             for number, warning in enumerate(warnings(dump, found.run)):
                 self._head.append(OverviewRow(f"warning {number}", (cell(f" {warning.text}", warning.role),)))
             every: list[LineCost | Finding] = [*found.lines[:1], *found.findings]
@@ -141,7 +141,8 @@ class OverviewPage:
         if self._progress:
             rows[1:1] = _wrapped("progress", cell(f"● {self._progress}", "accent"), width)
         if self._sections:
-            room = rooms(self._sections, height - len(rows) - len(self._sections), _MOST)
+            titles = sum(bool(section.titles) for section in self._sections)
+            room = rooms(self._sections, height - len(rows) - titles, _MOST)
             for section in self._sections:
                 rows += self._rows(section, room.get(section.name, 0))
             rows.append(OverviewRow("blank", ((),)))
@@ -152,7 +153,8 @@ class OverviewPage:
     def _rows(self, section: Section, count: int) -> Iterator[OverviewRow]:
         key, what = _KEYS.get(section.name, ("", ""))
         right = (*cell(key, "key"), *cell(f" {what} ", "dim")) if key else cell(f"{section.command} ", "dim")
-        yield OverviewRow(section.name, section.titles, right, self._leads(section))
+        if section.titles:
+            yield OverviewRow(section.name, section.titles, right, self._leads(section))
         if section.rows:
             shown = section.rows[:count]
             columns: Sequence[Column[Any]] = used(section.columns, shown)

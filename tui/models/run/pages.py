@@ -82,7 +82,7 @@ def run_page(dump: Dump, *, has_program: bool) -> list[StyledLine]:
             joined((f"✗ {clean(hook.target)}", "bad"), (f"  {hook.state} {one_line(hook.reason)}", "dim"))
             for hook in broken
         )
-        shown += _section("What could not be watched", lines)
+        shown += _section("What could not be recorded", lines)
     if dump.damaged:
         shown += [StyledLine(), styled(f"{number_of(dump.damaged, 'line')} of its tables could not be read.", "warn")]
     if dump.left_out:
@@ -197,10 +197,10 @@ def _seen(dump: Dump, is_growing: bool, has_program: bool) -> list[StyledLine]:
         sentence = f"Graphs run here as they are, and are compiled for {', '.join(dump.run.targets)}"
         shown = [joined(sentence, ("   choose one on the left", "dim"))]
     elif is_only_parts(dump):
-        shown = [styled("This process compiled nothing itself; others of the run did.")]
+        shown = [styled("This process compiled nothing; other processes of the run did.")]
     elif is_growing:
         where = "  0 shows what it prints." if has_program else ""
-        shown = [styled(f"Nothing was compiled so far; this fills as the program goes on.{where}", "accent")]
+        shown = [styled(f"Nothing has been compiled yet; this fills as the program runs.{where}", "accent")]
     else:
         shown = [styled(_why_nothing(dump), "warn")]
     for frame in failed_frames:
@@ -238,7 +238,7 @@ def frame_page(dump: Dump, compile_id: str) -> list[StyledLine]:
             shown += _text(frame.reason, "bad" if frame.status == "failed" else "warn")
     for found in dump.rows_of_compile(Recompile, compile_id):
         heads = (reason.partition("\n")[0] for reason in found.reasons)
-        shown += _section("Compiled again, because", (styled(f"· {one_line(head)}", "warn") for head in heads))
+        shown += _section("Recompiled, because", (styled(f"· {one_line(head)}", "warn") for head in heads))
     shown += _compiled_again(dump, compile_id)
     for found_break in dump.rows_of_compile(GraphBreak, compile_id):
         shown += _break(found_break, cwd)
@@ -266,7 +266,7 @@ def _compiled_again(dump: Dump, compile_id: str) -> list[StyledLine]:
         if (row.function, row.file, row.line) == place and row.graph != compile_id
     ]
     paragraphs = [_fact(row.graph, one_line("; ".join(filter(None, why)))) for row, why in rows]
-    return _section("Compiled again later, because", paragraphs) if paragraphs else []
+    return _section("Recompiled later, because", paragraphs) if paragraphs else []
 
 
 def _break(found: GraphBreak, cwd: str) -> list[StyledLine]:

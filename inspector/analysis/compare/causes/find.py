@@ -224,7 +224,7 @@ def _generated(region: Region) -> Finding:
         return Finding("library", kernels[1][0], summary, ("library", kernels), where, old, *kernels)
     are_known = any(call.launch.groups or call.launch.nodes for calls in region for call in calls)
     if region.a and region.b and "extern" not in kinds and are_known:
-        message = "the same loops are written as other code"
+        message = "the same loops generate different code"
         return Finding("codegen", "", message, ("codegen", ""), where, old, *kernels)
     return Finding("not known", "", "nothing in the dumps says why", ("not known", ""), where, old, *kernels)
 

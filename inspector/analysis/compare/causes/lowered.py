@@ -90,7 +90,7 @@ class Lowered:
         winners = [_winner(query) for query in asked]
         if winners[0] != winners[1]:
             timings = [_timed(query) for query in asked]
-            words = [winner or "what torch chooses unasked" for winner in winners]
+            words = [winner or "torch's default" for winner in winners]
             return Difference("autotune", winners[1], f"runs as {words[1]}, was {words[0]}", timings[0], timings[1])
         real = [
             [self._realized(row, is_b=is_b) for row in side.realize.get(key, ())]
@@ -126,7 +126,7 @@ def _real(a: list[tuple[tuple[object, str], str]], b: list[tuple[tuple[object, s
             return Difference("lowering", "steps", f"{words[1]}, was {words[0]}", (words[0],), (words[1],))
     only = tuple(text for key, text in a if key not in theirs), tuple(text for key, text in b if key not in ours)
     what = next((text.partition(": ")[2] for text in (*only[1], *only[0])), "")
-    message = "a value gets a buffer" if only[1] else "a value gets no buffer any more"
+    message = "a value gets a buffer" if only[1] else "a value no longer gets a buffer"
     return Difference("realize", what.partition(",")[0], message, *only)
 
 

@@ -116,7 +116,7 @@ class Scheduled:
             iterations = [tuple(_iterates(row) for row in rows) for rows in (ours, theirs)]
             if iterations[0] != iterations[1]:
                 return Finding(
-                    "tiling", "", "the same loops iterate in another way", ("tiling", _changed(ours, theirs)),
+                    "tiling", "", "the same loops iterate differently", ("tiling", _changed(ours, theirs)),
                     _last_line(other), _last_line(one), *iterations,
                 )  # fmt: skip
         sizes = [sorted(len(call.launch.groups) for call in calls) for calls in region]
@@ -162,7 +162,7 @@ def _decision(met: Sequence[Candidate]) -> Candidate | None:
 def _words(row: Candidate | None) -> tuple[str, ...]:
     """`fused in round 1, score 3 0 49152 (…)`, and torch's reason."""
     if row is None:
-        return ("torch did not look at the two",)
+        return ("torch did not consider the pair",)
     score = ""
     if row.score is not None:
         parts = row.score_parts or ("",) * len(row.score)

@@ -75,7 +75,7 @@ class Sources:
 _EDITED: Final = {
     (True, True): ("edited", "the program has another line"),
     (False, True): ("added", "the program has one more line"),
-    (True, False): ("removed", "the program has one line less"),
+    (True, False): ("removed", "the program has one line fewer"),
 }
 """Whether there are old lines and new ones → what that is."""
 

@@ -127,14 +127,12 @@ class Upstream:
             )
             return Finding("pass", row.name, summary, ("pass", row.stage, row.name, is_b), where, old, ours, theirs)
         if first.stage == "aot" and "joint" in self._stages.compared:
-            message = "forward and backward are cut apart elsewhere: other values are saved or computed again"
+            message = "the graph is split into forward and backward elsewhere: other values are saved or recomputed"
             return Finding("partition", made, message, ("partition",), where, old, ours, theirs)
         if first.stage in ("joint", "aot"):
-            message = (
-                f"AOTAutograd traced {made} to other operators: a decomposition, or what autograd adds, is another one"
-            )
+            message = f"AOTAutograd traced {made} to other operators: a decomposition, or what autograd adds, differs"
             return Finding("aot", made, message, ("aot", made), where, old, ours, theirs)
-        message = "the nodes differ after the passes, and no pass is known to have changed them"
+        message = "the nodes differ after the passes, but no recorded pass changed them"
         return Finding("not known", made, message, ("not known", made), where, old, ours, theirs)
 
     def _pass(self, stage: str, part: _Part) -> tuple[Pass, bool] | None:

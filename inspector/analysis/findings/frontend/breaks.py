@@ -94,8 +94,8 @@ def _loses(why: str, guards: int, *, is_split: bool, is_on_gpu: bool) -> str:
     if any(word in why for word in _WAITS):
         lost.append("the host waits for the device" if is_on_gpu else "on a GPU the host would wait for it")
     if is_split:
-        lost.append("what is computed before it and behind it cannot be fused, and passes through memory")
-        lost += [f"{guards:,} guard{'s' * (guards != 1)} of the rest of the function are checked"] if guards > 1 else []
+        lost.append("the operations before and after it cannot be fused, and their values pass through memory")
+        lost += [f"{guards:,} guard{'s' * (guards != 1)} of the resume function are checked"] if guards > 1 else []
     return "; ".join(lost)
 
 

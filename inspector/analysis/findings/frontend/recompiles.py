@@ -29,7 +29,7 @@ from inspect_compile.knowledge.overview.findings import (
 
 _ON_STACK: Final = re.compile(r"\b___stack\d+\b")
 """torch's name of a value that a graph break left on Python's stack."""
-_UNNAMED: Final = "a value that the line with the graph break has computed"
+_UNNAMED: Final = "a value computed on the line with the graph break"
 _SPECIALIZED: Final = "specialization"
 _MOST_CHANGES: Final = 3
 

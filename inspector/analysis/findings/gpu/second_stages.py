@@ -43,7 +43,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             seconds=cost.seconds,
             sure=cost.sure,
             is_bound=True,
-            why=f"{many} kernels that are nothing but second stages, of the time of a launch each",
+            why=f"{many} kernels that are only second stages, each with the time of a launch",
             knob=_KNOB,
             trial=trial_of(graph, _KNOB),
             names=tuple(name for first, own in followed.items() for name in (first, *own)),

@@ -57,8 +57,8 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
                 calls=cost.timed,
                 bytes=saved,
                 why=f"{len(written.writes)} writes into an input of {(written.given.values[0].bytes or 0):,} bytes, of "
-                f"which {len(slices)} {'is a slice' if len(slices) == 1 else 'are slices'}: torch writes a slice in "
-                "place only where it is the only write",
+                f"which {len(slices)} {'is a slice' if len(slices) == 1 else 'are slices'}: torch writes a slice"
+                f" in place only if it is the only write",
                 to_do=WORDS[MUTATION].to_do,
                 names=(launches[0].kernel.name,),
                 buffers=(written.given.name,),

@@ -9,7 +9,7 @@ BACKENDS: Final = (
     Reason(
         "numel-mismatch",
         ("numel/rnumel mismatch (non-reduce) (%s, %s), (%s, %s)",),
-        "they go over different numbers of elements, and one loop has one length",
+        "they have different numbers of elements, and a loop has only one length",
         "legality",
         "let both work on one shape: slice, pad or broadcast before the first, or after the second",
     ),
@@ -26,14 +26,14 @@ BACKENDS: Final = (
     Reason(
         "prologue-numel-mismatch",
         ("numel/rnumel mismatch prologue mismatch (%s, %s), (%s, %s)",),
-        "the matrix product's kernel computes this input in a loop of another size already",
+        "the matmul's kernel already computes this input in a loop of another size",
         "legality",
     ),
     Reason(
         "numel-of-reduction",
         ("nodes numel incompatibility",),
-        "the elementwise operation has neither as many elements as the reduction's input nor as its"
-        " result, and fits nowhere into its loop",
+        "the elementwise operation has the size of neither the reduction's input nor its result, and does not fit"
+        " into its loop",
         "legality",
         "let the elementwise operation work on the reduction's input or on its result, not on another shape",
     ),
@@ -43,8 +43,7 @@ BACKENDS: Final = (
         "the elementwise operation has as many elements as the reduction's input, but its shape"
         " cannot be cut into the reduction's rows",
         "legality",
-        "let the elementwise operation go over the reduction's input in the same order: without"
-        " reshapes that join a kept axis and a reduced one",
+        "read the reduction's input in the same order: avoid reshapes that merge a kept axis and a reduced one",
     ),
     Reason(
         "tiling-of-reduction",
@@ -90,7 +89,7 @@ BACKENDS: Final = (
     Reason(
         "epilogue-of-stage-invalid",
         ("invalid sub-parent epilogue fusion",),
-        "what follows the reduction goes over parts of its rows in a way that the kernel cannot be written in",
+        "what follows the reduction reads parts of its rows in an order that one kernel cannot follow",
         "backend",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -131,20 +130,20 @@ BACKENDS: Final = (
     Reason(
         "cutlass-reduction",
         ("{} is a reduction which is not yet supported by EVT",),
-        "a CUTLASS kernel takes no reduction after it",
+        "a CUTLASS kernel cannot include a reduction after it",
         "backend",
     ),
     Reason(
         "cutlass-epilogue-off",
         ("cutlass epilogue fusion is not enabled",),
-        "taking operations into a CUTLASS kernel is switched off",
+        "epilogue fusion into CUTLASS kernels is switched off",
         "profit",
         knob="cutlass.cutlass_epilogue_fusion_enabled",
     ),
     Reason(
         "cutlass-not-tma",
         ("epilogue fusion is only supported for TMA-enabled gemm ops",),
-        "only CUTLASS kernels that load with TMA (Hopper and newer) take operations after them",
+        "only CUTLASS kernels that load with TMA (Hopper and newer) support epilogues",
         "backend",
     ),
     Reason(

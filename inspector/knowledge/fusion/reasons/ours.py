@@ -17,7 +17,7 @@ OURS: Final = (
         "torch's code generator does not put both into one loop, and gives no reason; on the CPU the"
         " loops most often have different sizes",
         "backend",
-        "let both work on one shape, and go over it in the same order",
+        "give both the same shape and memory layout",
     ),
     _ours(
         "no-common-buffer",
@@ -34,7 +34,7 @@ OURS: Final = (
     ),
     _ours(
         "unfusable",
-        "one of them is a call into a library, or does nothing at run time: torch never tries such a pair",
+        "one of the two is a library call, or runs no code: torch never tries such a pair",
         "never tried",
         "on a GPU, mode='max-autotune' lets torch generate matrix products and convolutions itself,"
         " together with the operations around them",
@@ -45,15 +45,13 @@ OURS: Final = (
         "never tried",
     ),
     _ours("one-group", "they are fused already", "never tried"),
-    _ours(
-        "lost-to", "allowed, and not done: another pair came first, and what came out of it no longer fits", "profit"
-    ),
+    _ours("lost-to", "allowed, and not done: another pair came first, and its result no longer fits", "profit"),
     _ours("allowed", "allowed, and not done in that round: a better pair came first", "profit"),
     _ours(
         "denied-by-user",
         "`--deny` keeps the two apart in this compile",
         "never tried",
-        "compile it again without --deny",
+        "compile again without --deny",
         templates=("denied by user",),
     ),
     _ours(

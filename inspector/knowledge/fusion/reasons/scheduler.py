@@ -5,8 +5,7 @@ from typing import Final
 from inspect_compile.knowledge.fusion.reasons.reason import Reason
 
 _SAME_ORDER: Final = (
-    "let both go over it in the same order: with transposes after the computation, not before; of what is sliced,"
-    " compute each slice by itself"
+    "give both the same memory layout: move a transpose after the computation; compute each slice separately"
 )
 
 SCHEDULER: Final = (
@@ -38,8 +37,8 @@ SCHEDULER: Final = (
     Reason(
         "extern-or-nop",
         ("node1 is extern or nop", "node2 is extern or nop", "node1 is nop", "node1 is extern but not a triton kernel"),
-        "one of them is a call into a library (cuBLAS, oneDNN, ATen), or does nothing at run time:"
-        " there is no generated kernel that could take in the other",
+        "one of the two is a library call (cuBLAS, oneDNN, ATen), or runs no code:"
+        " there is no generated kernel to fuse into",
         "legality",
         "on a GPU, mode='max-autotune' lets torch generate matrix products and convolutions itself,"
         " together with the operations around them",
@@ -60,7 +59,7 @@ SCHEDULER: Final = (
     Reason(
         "grouped",
         ("grouped node must not be fused with other nodes",),
-        "one of them belongs to a group of operations that torch keeps together, and apart from all others",
+        "one of the two belongs to a group of operations that torch keeps together and fuses with nothing else",
         "legality",
     ),
     Reason(
@@ -102,8 +101,7 @@ SCHEDULER: Final = (
     Reason(
         "epilogue-of-stage-unplanned",
         ("sub-parent epilogue planning failed",),
-        "the elementwise operation after a reduction goes over parts of its rows, in an order that"
-        " one kernel cannot follow",
+        "the elementwise operation after a reduction reads parts of its rows in an order that one kernel cannot follow",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -111,7 +109,7 @@ SCHEDULER: Final = (
     Reason(
         "epilogue-of-stage-partial",
         ("consumer is not wholly in the sub-parent epilogue",),
-        "only a part of the second goes over the reduction's rows piece by piece; the rest needs whole rows",
+        "only a part of the second reads the reduction's rows piece by piece; the rest needs whole rows",
         "legality",
         knob="triton.nested_reduction",
         versions="2.15",
@@ -128,8 +126,8 @@ SCHEDULER: Final = (
     Reason(
         "no-shared-data",
         ("no shared data",),
-        "torch sees no bytes that one kernel would save: if both use the same tensor at all, they go"
-        " over it in different orders",
+        "torch sees no bytes that one kernel would save: if both use the same tensor at all, they read it"
+        " in different orders",
         "profit",
         _SAME_ORDER,
         "aggressive_fusion",
@@ -137,7 +135,7 @@ SCHEDULER: Final = (
     Reason(
         "indexing-mismatch",
         ("no shared data due to indexing mismatch",),
-        "both use the same tensor, but go over it in orders that do not fit together",
+        "both use the same tensor, but in orders that do not match",
         "profit",
         _SAME_ORDER,
         "aggressive_fusion",
@@ -166,21 +164,21 @@ SCHEDULER: Final = (
     Reason(
         "score-fusion-memory-threshold",
         ("score_fusion_memory_threshold",),
-        "they have fewer bytes in common than the limit that is set asks for",
+        "they share fewer bytes than the configured minimum",
         "profit",
         knob="score_fusion_memory_threshold",
     ),
     Reason(
         "too-far-apart",
         ("Nodes are too far away. Fusing them may increase peak memory.",),
-        "more than 64 operations lie between them in the program: in one kernel, tensors could stay in memory for long",
+        "more than 64 operations lie between them in the program: one kernel could keep tensors in memory for longer",
         "profit",
         "compute the two next to each other in the program",
     ),
     Reason(
         "memory-timeline",
         ("memory-timeline fusion rejected %s with %s: estimated peak delta %d bytes",),
-        "as one kernel, the graph would need more memory at its peak than the limit that was set allows",
+        "as one kernel, the graph's peak memory would exceed the configured limit",
         "profit",
         knob="fusion_memory_timeline_peak_memory_increase_gb",
         versions="2.15",
@@ -238,7 +236,7 @@ SCHEDULER: Final = (
     Reason(
         "foreach-lengths",
         ("foreach do not have same length",),
-        "the two torch._foreach_* calls, such as an optimizer's, go over lists of different lengths",
+        "the two torch._foreach_* calls, such as an optimizer's, take lists of different lengths",
         "legality",
         "give both torch._foreach_* calls lists of one length",
     ),

@@ -22,7 +22,8 @@ TEMPLATE: Final = (
     Reason(
         "prologue-no-triton-template",
         ("prologue fusion only supported for TritonTemplates",),
-        "only kernels that torch generates in Triton compute their inputs themselves, and this matrix product is none",
+        "only kernels that torch generates in Triton compute their inputs themselves, and this matmul is not one"
+        " of them",
         "backend",
         knob="max_autotune_gemm_backends",
         versions="2.11",
@@ -53,14 +54,14 @@ TEMPLATE: Final = (
     Reason(
         "prologue-used-inside",
         ("template prologue can only fuse nodes with a single use",),
-        "a value on the way to the matrix product's input is used elsewhere too, so that it must be in memory anyway",
+        "a value on the way to the matrix product's input is also used elsewhere, so it must be in memory anyway",
         "legality",
         "use it once, or compute it a second time where it is used",
     ),
     Reason(
         "prologue-used-twice",
         ("template prologue can only fuse nodes with a single use into template",),
-        "the matrix product's input is used elsewhere too, so that it must be in memory anyway",
+        "the matrix product's input is also used elsewhere, so it must be in memory anyway",
         "legality",
         "use it once, or compute it a second time where it is used",
     ),
@@ -136,8 +137,8 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-no-epilogue",
         ("node1's triton kernel doesn't support epilogue fusion",),
-        "the first is a Triton kernel of yours, and it takes no operation after its store: it is switched off, or the"
-        " kernel has not exactly one store to one new, empty tensor",
+        "the first is your own Triton kernel, and nothing can be fused after its store: that is switched off, or"
+        " the kernel does not have exactly one store to one new, empty tensor",
         "backend",
         "with the knob on: write to one tensor of torch.empty_like, in one tl.store",
         "epilogue_fusion_user_defined_triton_kernel",
@@ -146,14 +147,14 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-then-group",
         ("node1 is extern but node2 is not SchedulerNode",),
-        "the first is a Triton kernel of yours, and takes a single operation after its store, not a group",
+        "the first is your own Triton kernel, which takes a single operation after its store, not a group",
         "backend",
         versions="2.13-2.15",
     ),
     Reason(
         "user-kernel-then-other",
         ("node1 is extern but node2.node is not SchedulerNode", "node1 is extern but node2.node.data is not Pointwise"),
-        "the first is a Triton kernel of yours, and takes only a pointwise operation after its store",
+        "the first is your own Triton kernel, which takes only a pointwise operation after its store",
         "backend",
         versions="2.13-2.15",
     ),
@@ -163,7 +164,7 @@ TEMPLATE: Final = (
             "epilogue reads from buffers other than the mutated output",
             "epilogue is not a unary read of the output buffer",
         ),
-        "what follows a Triton kernel of yours reads more than what that kernel wrote",
+        "what follows your own Triton kernel reads more than what that kernel wrote",
         "backend",
         "read the other tensors in the kernel itself",
         versions="2.13-2.15",
@@ -171,7 +172,7 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-other-index",
         ("epilogue's read and write indices differ",),
-        "what follows a Triton kernel of yours writes in another order than it reads",
+        "what follows your own Triton kernel writes in another order than it reads",
         "legality",
         "leave transposes and slices until after it",
         versions="2.15",
@@ -179,7 +180,7 @@ TEMPLATE: Final = (
     Reason(
         "user-kernel-other-layout",
         ("node1 and node2 uses different buf layouts",),
-        "what follows a Triton kernel of yours has other sizes or strides than what that kernel wrote",
+        "what follows your own Triton kernel has other sizes or strides than what that kernel wrote",
         "legality",
         "give the kernel's output the sizes and strides of what follows",
         versions="2.13-2.15",

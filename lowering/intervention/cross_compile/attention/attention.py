@@ -162,7 +162,7 @@ class _Gpu:
     def _doubt(self, call: Call, set_by_program: Switches, kernel: str) -> str:
         """Why `kernel` is a guess, to be added to the reason; empty if it is certain."""
         if self.device.is_hip:
-            return "; a guess: no ROCm build was looked at, and AOTriton is taken to have kernels for this GPU"
+            return "; a guess: no ROCm build was checked, and AOTriton is assumed to have kernels for this GPU"
         plain = _plain(call) if len(self.rules) > 1 else call
         for rules in self.rules[1:]:
             other = choose(plain, set_by_program, self.device, rules).kernel

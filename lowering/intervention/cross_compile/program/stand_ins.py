@@ -123,28 +123,28 @@ def of(program: MappedProgram) -> dict[str, Callable[..., Any]]:
         return type(name, (kind,), {"__init__": init})
 
     def timed(self: Any, end_event: Any) -> float:
-        instead = f"the time it tells is the CPU's, and says nothing of {program.target.gpu}"
+        instead = f"the time is the CPU's, and says nothing about {program.target.gpu}"
         program.unmapped("torch.cuda.Event.elapsed_time", instead)
         return Event.elapsed_time(self, end_event)
 
     def replayed(self: Any) -> None:
-        program.unmapped("torch.cuda.CUDAGraph.replay", "nothing runs again, its outputs are those of the capture")
+        program.unmapped("torch.cuda.CUDAGraph.replay", "nothing runs again; its outputs are those of the capture")
 
     def graphed(callables: Any, *_: Any, **__: Any) -> Any:
-        program.unmapped("torch.cuda.make_graphed_callables", "they run as they are")
+        program.unmapped("torch.cuda.make_graphed_callables", "they run normally")
         return callables
 
-    stream = reported(Stream, "Stream", "all work is done in order, one thing after the other")
+    stream = reported(Stream, "Stream", "all work runs in order")
     event = reported(Event, "Event", "it happens when it is recorded, on the CPU")
     event.elapsed_time = timed  # type: ignore[attr-defined]
-    graph = reported(Graph, "CUDAGraph", "what it would capture runs once, as it is")
+    graph = reported(Graph, "CUDAGraph", "the captured code runs once, normally")
     graph.replay = replayed  # type: ignore[attr-defined]
     return {
         "Stream": stream,
-        "ExternalStream": reported(Stream, "ExternalStream", "all work is done in order, one thing after the other"),
+        "ExternalStream": reported(Stream, "ExternalStream", "all work runs in order"),
         "Event": event,
         "CUDAGraph": graph,
-        "graph": reported(Inside, "graph", "what it would capture runs once, as it is"),
+        "graph": reported(Inside, "graph", "the captured code runs once, normally"),
         "make_graphed_callables": graphed,
         "graph_pool_handle": lambda: (0, 0),
         "current_stream": lambda *_, **__: Stream(),

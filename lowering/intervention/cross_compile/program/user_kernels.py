@@ -58,8 +58,8 @@ def install(program: MappedProgram) -> None:
         tensors, _ = plain(asked)
         for name in written:
             tensors[name].zero_()
-        into = ", ".join(written) or "nothing, as torch does not find what it writes"
-        message = f"the Triton kernel {kernel.__name__} did not run, as there is no GPU: zeros were written to {into}"
+        into = ", ".join(written) or "nothing, because torch does not find what it writes"
+        message = f"the Triton kernel {kernel.__name__} did not run without a GPU: zeros were written to {into}"
         program.remark(_CODE, message, where)
         return None
 
@@ -139,8 +139,8 @@ def _stop(program: MappedProgram, name: str, where: str | None) -> None:
     reason = f"the Triton kernel {name} can't run on the CPU, and the program ended there"
     program.remark(_CODE, reason, where)
     message = (
-        f"inspect-compile: {where}: the Triton kernel {name} can't run without the GPU, and the program ends here; "
-        "to go on with zeros in what it writes: inspect-compile run --fake-kernels --target "
+        f"inspect-compile: {where}: the Triton kernel {name} cannot run without the GPU, and the program ends"
+        f" here; to continue with zeros as its result: inspect-compile run --fake-kernels --target "
         f"{' --target '.join(program.targets)} …"
     )
     if threading.current_thread() is not threading.main_thread():  # SystemExit ends a thread without a word

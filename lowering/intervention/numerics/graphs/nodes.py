@@ -268,7 +268,7 @@ def has_own_value(node: Node) -> bool:
 
 
 def is_generator_state(node: Node) -> bool:
-    """True for a result of an attention that is the state of a generator of random numbers, or is not used at all."""
+    """True for a result of an attention that is the state of a random number generator, or is not used at all."""
     if node.op != "call_function" or node.target is not operator.getitem or not isinstance(node.args[0], Node):
         return False
     schema, at = getattr(node.args[0].target, "_schema", None), node.args[1]

@@ -275,7 +275,7 @@ class Plain(Interpreter):
         if self._only is None or n.name in self._only:
             self._values[n.name] = found
         if is_order(n) and has_equal(self.env[n.args[0]][0], n.args[0]):  # type: ignore[index, arg-type]
-            self._tied[n.name] = "some of the elements that it orders are equal"
+            self._tied[n.name] = "some of the elements that it sorts are equal"
         return found
 
     def _ran(self, n: Node, doubt: str) -> Any:
@@ -308,7 +308,7 @@ class Plain(Interpreter):
             try:
                 return super().run_node(n)
             except (RuntimeError, TypeError, ValueError, IndexError) as error:
-                self._unknown[n.name] = f"its loops are not understood ({type(error).__name__}: {error})"[:200]
+                self._unknown[n.name] = f"its loops cannot be read ({type(error).__name__}: {error})"[:200]
         return None
 
     def _sharing(self, changed: Sequence[Any]) -> list[Node]:

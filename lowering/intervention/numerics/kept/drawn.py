@@ -58,7 +58,7 @@ class _Memories:
         key = storage.data_ptr() or id(tensor), tensor.dtype
         if key not in self._known:
             if any(place == key[0] for place, _ in self._known):
-                raise NotDrawnError("memory is seen in two dtypes")
+                raise NotDrawnError("memory is viewed in two dtypes")
             self._known[key] = f"memory{len(self._known)}"
             flat = torch.empty(0, dtype=tensor.dtype, device=tensor.device)
             flat = flat.set_(storage, 0, (storage.nbytes() // tensor.dtype.itemsize,), (1,))

@@ -83,9 +83,9 @@ def _check(node: Node) -> None:
     target: Any = node.target
     if not reason and isinstance(target, OPERATOR.load()):
         if target.namespace not in _NAMESPACES:
-            reason = f"{target} is no operator of torch's"
+            reason = f"{target} is not an operator of torch"
     elif not reason and not any(getattr(one, target.__name__, None) is target for one in _MODULES):
-        reason = f"{target.__name__} is no public function"
+        reason = f"{target.__name__} is not a public function"
     if reason:
         raise NotPlainError(f"{node.name}: {reason}")
 

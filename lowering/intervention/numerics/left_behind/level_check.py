@@ -42,7 +42,7 @@ from inspect_compile.lowering.intervention.numerics.levels import Level
 from inspect_compile.lowering.intervention.numerics.results import Left, Place, Results
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
-_RANDOM: Final = "its random numbers are drawn in another way before the passes"
+_RANDOM: Final = "its random numbers are drawn differently before the passes"
 
 
 class LevelCheck:

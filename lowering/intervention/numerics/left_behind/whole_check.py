@@ -1,7 +1,7 @@
 """What a call of the compiled code leaves behind in which nothing is forced, beside the graph run node by node.
 
 The launches are judged one by one, each with the reference's values. That leaves out the code between them (views,
-memory that is used again, the order of the results), and launches that could not be compared. Here all of the code
+memory that is reused, the order of the results), and launches that could not be compared. Here all of the code
 runs as it was loaded, and what comes out is compared: results, and inputs that the graph changes.
 """
 
@@ -24,8 +24,8 @@ from inspect_compile.lowering.intervention.numerics.judges import NUMBERS, compa
 from inspect_compile.lowering.intervention.numerics.results import Left
 from inspect_compile.lowering.intervention.numerics.values import Plan
 
-_ROUNDED: Final = "rounding of the launches before it reaches it, and how much that makes of it is not known"
-_NO_NODE: Final = "no single node of the graph has the value that this input is changed to"
+_ROUNDED: Final = "it includes the rounding of earlier launches, whose size is not known"
+_NO_NODE: Final = "no single node of the graph has the new value of this input"
 
 
 def whole_rows(

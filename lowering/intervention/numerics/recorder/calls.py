@@ -15,7 +15,7 @@ from inspect_compile.torch_compat.runtime import STORAGE_REFERENCE
 
 _Form = tuple[torch.dtype, tuple[int, ...], tuple[int, ...]]
 _SAVED: Final = "SavedForBackwardsAOTOutput"
-_NO_ROOM: Final = "what earlier calls were given takes all the room that --keep allows"
+_NO_ROOM: Final = "the inputs of earlier calls take all the memory that --keep allows"
 _reference: Any = STORAGE_REFERENCE.load()
 
 

@@ -103,7 +103,7 @@ class Slot:
         try:
             return torch.empty_like(value, requires_grad=False)
         except torch.OutOfMemoryError as error:
-            message = "the device has no memory for what it was given"
+            message = "the device has no memory left for its inputs"
             raise LostError(message) from error
 
 

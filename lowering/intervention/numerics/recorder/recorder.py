@@ -28,7 +28,7 @@ _UNSURE: Final = 4
 its backward cannot follow any more.
 """
 _CAME_IN: Final = "it came in"
-_NEVER: Final = "its flag, and those of later calls, did not arrive before the program ended"
+_NEVER: Final = "the program ended before its flag and those of later calls arrived"
 _CAPTURED: Final = "it is recorded as a CUDA graph of the program's own, whose replays are not seen"
 
 

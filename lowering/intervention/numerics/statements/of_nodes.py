@@ -52,7 +52,7 @@ class Graph(NamedTuple):
     slack: Slack = HALF
 
     def exact(self, name: str) -> torch.Tensor | None:
-        """The same; None if it is no tensor of floating point numbers."""
+        """The same; None if it is not a tensor of floating point numbers."""
         found = self.exact_of(name)
         return found if isinstance(found, torch.Tensor) and found.is_floating_point() else None
 

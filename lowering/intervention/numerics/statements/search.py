@@ -56,7 +56,7 @@ def statements_of(row: Checked, code: Any, follow: Follow, module: GraphModule, 
     if isinstance(kernel, str):
         return _with(found, reason=kernel)
 
-    said = _with(found, reason="the launch that wrote it was not made again")
+    said = _with(found, reason="the launch that wrote it was not repeated")
 
     def look(launch: OneLaunch) -> None:
         nonlocal said
@@ -97,7 +97,7 @@ def _looked(
         look = _Look(element, Statements(kernel, launch.memory, element, values, sizes=launch.sizes))
         said = _said(found, element, look.evaluated)
         if not look.evaluated:
-            said = _with(said, reason="the loop that stores it is in a form that is not understood")
+            said = _with(said, reason="the loop that stores it is in a form that cannot be read")
         if said.blamed is None and look.statements.stores_elsewhere():
             said = _with(said, blamed=values.store.line, why=INDEX)
         if said.blamed is None and look.statements.stores_another():
@@ -122,7 +122,7 @@ def _looked(
     if left_out is not None:
         return _left_out(said, left_out)
     if not first.evaluated:
-        return _with(said, reason="the loop that stores it is in a form that is not understood")
+        return _with(said, reason="the loop that stores it is in a form that cannot be read")
     if not all(look.statements.is_whole for look in looks):
         return _with(said, reason="it reads what the same kernel stores, and it is not known where")
     slack = HALF if row.not_once is None else SINGLE

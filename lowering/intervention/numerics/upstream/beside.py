@@ -61,7 +61,7 @@ def reproduced(row: Checked, plain: Checked, again: Callable[[], Checked] | None
         return row
     if verdict(again()) not in (WRONG, NOT_COMPARABLE):
         return row
-    return not_valid(plain, f"{reference} gives something else each time that it runs")
+    return not_valid(plain, f"{reference} gives another result each time it runs")
 
 
 def not_valid(plain: Checked, why: str) -> Checked:

@@ -41,7 +41,7 @@ _EXACT: Final = (bool, int, str)
 """Types of Python values that rounding does not change, unless they come from a tensor's values."""
 _RIGHT: Final = (EXACT, ROUNDING, NEARER)
 _LONGEST: Final = 120
-_KEEPS: Final = "it keeps tensors that it makes for its next call, so that a second call is another one"
+_KEEPS: Final = "it keeps tensors for its next call, so a second call computes something else"
 
 
 class _Value(NamedTuple):

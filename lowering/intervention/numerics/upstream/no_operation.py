@@ -23,7 +23,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.upstream_check impo
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.attributes import TAKES_A_LIST
 
-_NO_DYNAMO: Final = "Dynamo's graph of it is not known"
+_NO_DYNAMO: Final = "its Dynamo graph is not known"
 
 
 def has_no_operation(module: GraphModule, found: Any) -> bool:

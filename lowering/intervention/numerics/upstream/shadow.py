@@ -27,7 +27,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.nesting import as_c
 from inspect_compile.probe import let_pass
 from inspect_compile.torch_compat.runtime import DISPATCH_MODE, IS_ZERO_TENSOR, SET_VERSION, STORAGE_REFERENCE
 
-RANDOM: Final = "random numbers are drawn in another way once it is decomposed"
+RANDOM: Final = "random numbers are drawn differently after decomposition"
 _Mode: Any = DISPATCH_MODE.load()
 _reference: Any = STORAGE_REFERENCE.load()
 _is_zero: Any = IS_ZERO_TENSOR.load()
@@ -224,7 +224,7 @@ class Shadow(_Mode):  # type: ignore[misc]
             yield
         except Exception as error:
             let_pass(error)
-            self.broken = f"it could not be followed in fp64 ({type(error).__name__})"
+            self.broken = f"it could not be computed in fp64 ({type(error).__name__})"
             error.__traceback__ = None
 
     def _follow(

@@ -51,7 +51,7 @@ from inspect_compile.probe import let_pass
 _WAITING: Final = 4
 """Maximum number of forward calls of one graph whose inputs are kept for their backward."""
 
-_RANDOM: Final = "its random numbers are drawn in another way before the passes over the joint graph"
+_RANDOM: Final = "its random numbers are drawn differently before the passes over the joint graph"
 _NO_FORWARD: Final = "its forward call was not checked, or saved other values"
 
 
