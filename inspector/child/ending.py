@@ -69,6 +69,7 @@ def end(start: Process) -> None:
             if session is None
             else [one.message for one in _worth_a_line(session.recorder.omissions(), setting)],
             looks=looks,
+            made_up=() if session is None else session.made_up,
         )
         exit_summary.say(words)
 

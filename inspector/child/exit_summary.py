@@ -33,12 +33,14 @@ def compose(
     trouble: str | None = None,
     omitted: Sequence[str] = (),
     looks: str | None = None,
+    made_up: Sequence[str] = (),
 ) -> list[str]:
     """One line, or one more for each thing that the user should know.
 
     `dump` is its path as a person would type it; `ranks` and `others`, how many ranks and other processes of the run
     left a part; `targets`, the GPUs that graphs were compiled for in the place of what is here; `refused`, why others
-    were not; `omitted`, what the dump does not hold because of a limit; `looks`, what `looked` says.
+    were not; `omitted`, what the dump does not hold because of a limit; `looks`, what `looked` says; `made_up`, the
+    operators whose results are made up because only a GPU has them.
     """
     name = shlex.quote(dump)
     failure = None if tally.failure is None else in_one_line(nothing.why_nothing(Seen(failure=tally.failure)))
@@ -61,6 +63,10 @@ def compose(
             trouble or f"recorded in {dump}",
         ]
     lines += [looks] if looks is not None else []
+    if made_up:
+        more = f" and {counted(len(made_up) - OMITTED, 'more operator')}" if len(made_up) > OMITTED else ""
+        operators = ", ".join(made_up[:OMITTED]) + more
+        lines.append(f"the CPU can't compute {operators}: numbers behind that are made up; see show remarks")
     return [f"inspect-compile: {line}" for line in lines]
 
 

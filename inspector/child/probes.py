@@ -141,7 +141,8 @@ MAPPING: Final[tuple[Entry, ...]] = (
         "torch._subclasses.fake_tensor",
         "lowering.intervention.cross_compile.program.mapped_dynamo:install_fake_tensors",
     ),
-    _entry("torch._meta_registrations", "lowering.intervention.cross_compile.program.lacking:install"),
+    _entry("torch._meta_registrations", "lowering.intervention.cross_compile.program.refusals:install"),
+    _entry("torch.nn.attention.flex_attention", "lowering.intervention.cross_compile.program.refusals:install"),
     _entry("torch._dynamo.trace_rules", "lowering.intervention.cross_compile.program.mapped_dynamo:install_rules"),
     _entry(
         "torch._dynamo.variables.user_defined",

@@ -176,6 +176,11 @@ class Session:
     def _uses_gpu(self) -> bool:
         return self._is_mapped and bool(self.program.uses_gpu)
 
+    @property
+    def made_up(self) -> tuple[str, ...]:
+        """The operators that only a GPU has and whose results are made up, `aten::mm.dtype`."""
+        return tuple(self.program.made_up) if self._is_mapped else ()
+
     def _install(self, entry: Entry) -> None:
         reason = self._call(entry, f"{entry.installer} could not be installed", lambda: (self.probes,))
         if reason:

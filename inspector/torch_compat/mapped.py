@@ -45,3 +45,17 @@ EXCHANGE_DEVICE = ("_exchange_device", "_maybe_exchange_device")
 """In torch.cuda, 2.11 to 2.15: called by `with torch.cuda.device(0)`."""
 HISTOGRAM_SHAPE = Name("torch._meta_registrations", "meta_histc", "refuses a histogram of whole numbers on the CPU")
 CPU_KEY = Name("torch._C", "DispatchKey.CPU", "has an operator a kernel of its own for the CPU?")
+CUDA_KEY = Name("torch._C", "DispatchKey.CUDA", "has an operator a kernel of its own for a GPU?")
+FLEX_DEVICE, FLEX_OPTIONS = (
+    Name("torch.nn.attention.flex_attention", attribute, "refuses a backward, or results beside the first, on the CPU")
+    for attribute in ("_validate_device", "_apply_kernel_options")
+)
+NO_SHAPE = tuple(
+    Name("torch._subclasses.fake_tensor", attribute, "there is no telling what an operator returns without its numbers")
+    for attribute in (
+        "UnsupportedFakeTensorException",
+        "DynamicOutputShapeException",
+        "DataDependentOutputException",
+        "UnsupportedOperatorException",
+    )
+)

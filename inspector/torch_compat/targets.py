@@ -130,3 +130,5 @@ CONVOLUTION_FORMAT = Name(
     "torch._C", "_conv_determine_backend_memory_format", "how that library lays out what it makes"
 )
 CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "the names of these libraries")
+NATIVE_FUNCTIONS = ("torchgen", "packaged/ATen/native/native_functions.yaml")
+"""Package and path in it of the list from which torch's operators are generated, 2.11 to 2.15."""

@@ -5,16 +5,13 @@ They are computed in a wider type, and the results are converted back.
 """
 
 import functools
-import inspect
 import re
-import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 import torch
 
 from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
-from inspect_compile.lowering.intervention.cross_compile.program.program import MappedProgram
 from inspect_compile.torch_compat import mapped as names
 
 _INTEGERS: Final = ("Byte", "Char", "Short", "Int", "Long")
@@ -39,8 +36,8 @@ LACKING: Final = {
 """ATen operator → torch's names of the types that CUDA's kernel supports and the CPU's does not, torch 2.11 to 2.15.
 
 Found by trying each operator of torch's test suite (`op_db`) with its types, as tests/targets/test_lacking.py does. The
-CPU also lacks Fourier transforms in half precision, which torch refuses before it selects a kernel, and the operators
-of single attention kernels, which programs do not call; a remark says so if one ends for that reason.
+CPU also lacks Fourier transforms in half precision, which torch refuses before it selects a kernel; a remark says so if
+a program ends for that reason.
 """
 _WIDER: Final = {
     "Bool": {torch.bool: torch.uint8},
@@ -63,8 +60,6 @@ def compute() -> None:
     operators = [(getattr(packet, overload), types) for packet, types in packets for overload in packet.overloads()]
     has_kernel = [one for one in operators if one[0].has_kernel_for_dispatch_key(names.CPU_KEY.load())]
     override(((operator, _wider(operator, types)) for operator, types in has_kernel), "CPU", with_keyset=True)
-    if names.HISTOGRAM_SHAPE.module in sys.modules:
-        _allow_histograms()
 
 
 def _wider(operator: Any, types: tuple[str, ...]) -> Callable[..., Any]:
@@ -111,17 +106,3 @@ def _in(types: dict[torch.dtype, torch.dtype], value: Any) -> Any:
     if isinstance(value, torch.Tensor) and value.dtype in types:
         return value.to(types[value.dtype])
     return value
-
-
-def install(program: MappedProgram) -> None:
-    """To be called when torch's shape functions are imported, which may be after the first tensor is put on a GPU."""
-    if program.uses_gpu:
-        _allow_histograms()
-
-
-@functools.cache
-def _allow_histograms() -> None:
-    """Let the shape function of `histc` accept integers, which it refuses for a tensor on the CPU."""
-    function = inspect.unwrap(names.HISTOGRAM_SHAPE.load())
-    code = function.__code__
-    function.__code__ = code.replace(co_consts=tuple("meta" if value == "cpu" else value for value in code.co_consts))

@@ -16,7 +16,7 @@ import torch
 from inspect_compile.lowering.intervention.cross_compile import device as devices
 from inspect_compile.lowering.intervention.cross_compile.aten_kernels import override
 from inspect_compile.lowering.intervention.cross_compile.pickling import user_operators
-from inspect_compile.lowering.intervention.cross_compile.program import lacking, mapped_module
+from inspect_compile.lowering.intervention.cross_compile.program import lacking, made_up, mapped_module, refusals
 from inspect_compile.lowering.intervention.cross_compile.program.program import (
     CPU,
     GPU,
@@ -38,7 +38,7 @@ def install(program: MappedProgram) -> None:
 
     def wake(*_: Any) -> None:
         program.uses_gpu = True
-        _map_devices()
+        _map_devices(program)
 
     mapped_module.install(program)
     user_operators.install()
@@ -53,7 +53,7 @@ def install(program: MappedProgram) -> None:
 
 
 @functools.cache
-def _map_devices() -> None:
+def _map_devices(program: MappedProgram) -> None:
     """Make CUDA another name of the CPU for torch's own code.
 
     A device without an index is resolved by CUDA's device guard, which is now the CPU's. For one with an index torch
@@ -61,6 +61,8 @@ def _map_devices() -> None:
     """
     devices.guard_cuda_as(devices.CPU)
     lacking.compute()
+    refusals.lift()
+    made_up.install(program)
     aten = torch.ops.aten
     creates = (
         *(aten.empty.memory_format, aten.empty_strided.default),

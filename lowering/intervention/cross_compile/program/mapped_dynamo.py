@@ -12,7 +12,9 @@ from inspect_compile.lowering.intervention.cross_compile.program.program import 
 from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import mapped as names
 
-_OURS: Final = ("lacking", "mapped", "mapped_dynamo", "mapped_module", "program", "stand_ins", "user_kernels")
+_OURS: Final = (
+    *("lacking", "made_up", "mapped", "mapped_dynamo", "mapped_module", "program", "stand_ins", "user_kernels"),
+)
 """Modules of this package whose functions replace torch's, so that Dynamo must not trace into them; it may trace into
 `retrace`.
 """

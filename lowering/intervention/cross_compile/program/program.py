@@ -59,17 +59,36 @@ class MappedProgram:
         self.deliver = deliver
         self.methods: dict[str, Callable[..., Any]] = {}
         """Methods of torch.Tensor → our replacements."""
+        self.made_up: list[str] = []
+        """Operators that the CPU can't compute and whose results are made up, `aten::mm.dtype`, in order of use."""
         self.classes: dict[str, type] = {}
         """Replaced classes of torch.cuda, by name: torch's own."""
         self._tell = tell
         self._reported: set[tuple[str, str, str | None]] = set()
 
-    def remark(self, code: str, message: str, where: str | None = None) -> None:
-        """Write a remark, once for each line; `where` is a line such as `file.py:12`, by default the running one."""
+    def remark(self, code: str, message: str, where: str | None = None, ids: tuple[str, ...] = ()) -> None:
+        """Write a remark, once for each line; `where` is a line such as `file.py:12`, by default the running one; `ids`
+        are the operators or kernels that it is about.
+        """
         where = where or line(sys._getframe(1))
         if (code, message, where) not in self._reported:
             self._reported.add((code, message, where))
-            self._tell(Remark(kind="missed", code=code, message=message, where=where))
+            self._tell(Remark(kind="missed", code=code, message=message, where=where, ids=ids))
+
+    def makes_up(self, operator: str) -> None:
+        """The results of `operator` are zeros: the CPU can't compute it."""
+        if operator not in self.made_up:
+            self.made_up.append(operator)
+            message = (
+                f"the CPU can't compute {operator}: the program goes on with zeros in the shape, type and strides of "
+                "its results, and all numbers that depend on them are made up"
+            )
+            self.remark("target-made-up", message, ids=(operator,))
+
+    def reads(self) -> None:
+        """The program reads a number after some were made up."""
+        message = "a number is read here that made-up ones may have gone into: the GPU's may take another branch"
+        self.remark("target-reads-made-up", message, ids=tuple(self.made_up))
 
     def unmapped(self, what: str, instead: str) -> None:
         """The program used `what`, which has no counterpart on the CPU; `instead` says what happens."""
