@@ -151,6 +151,10 @@ MAPPING: Final[tuple[Entry, ...]] = (
     _entry(
         "torch._dynamo.variables.tensor", "lowering.intervention.cross_compile.program.mapped_dynamo:install_attributes"
     ),
+    _entry(
+        "torch.distributed.fsdp._fully_shard._fully_shard",
+        "lowering.intervention.cross_compile.program.mapped:install_sharding",
+    ),
     _entry("triton.runtime.autotuner", "lowering.intervention.cross_compile.program.user_kernels:install"),
 )
 """CUDA as such a program sees it; `function(program: Program) -> None`. Not probes: they change what happens."""

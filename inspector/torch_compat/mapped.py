@@ -16,6 +16,11 @@ DATA_PARALLEL = Name(
     "DistributedDataParallel.__init__",
     "refuses a device's index for a module that is on the CPU",
 )
+SHARD_DEVICE = Name(
+    "torch.distributed.fsdp._fully_shard._fully_shard",
+    "_get_device_from_mesh",
+    "FSDP2 refuses a DTensor on the CPU for a mesh of GPUs",
+)
 FAKE_TENSOR = Name("torch._subclasses.fake_tensor", "FakeTensor.__new__", "is told of its device")
 FROM_TENSOR = Name(
     "torch._subclasses.fake_tensor",

@@ -132,3 +132,17 @@ CONVOLUTION_FORMAT = Name(
 CONVOLUTION_BACKENDS = Name("torch._C", "_ConvBackend", "the names of these libraries")
 NATIVE_FUNCTIONS = ("torchgen", "packaged/ATen/native/native_functions.yaml")
 """Package and path in it of the list from which torch's operators are generated, 2.11 to 2.15."""
+_C10D = "torch.distributed.distributed_c10d"
+
+WORLD = Name(_C10D, "_world", "the process groups of this rank, their names and ranks")
+GROUP_NAME = Name(_C10D, "_process_group_name", "names a new process group: it gets the name that a graph calls it by")
+RESOLVE_GROUP = Name(_C10D, "_resolve_process_group", "the process group of a name")
+DEVICE_MESH = Name("torch.distributed.device_mesh", "DeviceMesh", "the ranks that a tensor is spread over")
+IS_WRAPPER = Name(
+    "torch.utils._python_dispatch", "is_traceable_wrapper_subclass", "is a tensor made of others, as DTensor?"
+)
+SCRIPT_OBJECT = Name(
+    "torch._library.fake_class_registry",
+    "FakeScriptObject",
+    "what Dynamo saw of an object that is no tensor, a mesh say",
+)

@@ -21,7 +21,13 @@ from torch.fx.node import map_aggregate
 from inspect_compile.facts import Node
 from inspect_compile.lowering.core.scopes import torch_compile_id
 from inspect_compile.lowering.intervention.cross_compile.graph_nodes import operators_of
-from inspect_compile.lowering.intervention.cross_compile.pickling import jagged, kernel_pickle, user_operators
+from inspect_compile.lowering.intervention.cross_compile.pickling import (
+    groups,
+    jagged,
+    kernel_pickle,
+    subclasses,
+    user_operators,
+)
 from inspect_compile.torch_compat import targets as names
 from inspect_compile.torch_compat.compilers import (
     DETECT_FAKE_MODE,
@@ -96,8 +102,10 @@ def packed(
 
     class Pickler(pickler):  # type: ignore[misc]
         def reducer_override(self, obj: Any) -> Any:
-            reduced = jagged.reduced(obj)
-            return super().reducer_override(obj) if reduced is NotImplemented else reduced
+            for module in (jagged, groups):
+                if (reduced := module.reduced(obj)) is not NotImplemented:
+                    return reduced
+            return super().reducer_override(obj)
 
     # The real inputs have numbers for sizes; in the values that Dynamo saw, some are symbols.
     placeholders = module.graph.find_nodes(op="placeholder")
@@ -114,12 +122,15 @@ def packed(
     head["scalars"] = mode.shape_env is not None and mode.shape_env.allow_scalar_outputs
     kernels = kernel_pickle.packed(module)
     operators = user_operators.packed(module)
-    return pickle.dumps((compile_id, False, _registering(module), pickle.dumps(head), body, kernels, operators))
+    own = groups.of_program()
+    return pickle.dumps((compile_id, False, _registering(module), own, pickle.dumps(head), body, kernels, operators))
 
 
 def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     """The inverse of `packed`, in another process; also returns the FakeTensorMode of the inputs."""
-    compile_id, is_of_cpu, modules, head, body, kernels, operators = pickle.loads(data)
+    compile_id, is_of_cpu, modules, own, head, body, kernels, operators = pickle.loads(data)
+    if own is not None:
+        groups.make(own)
     for name in modules:
         with contextlib.suppress(Exception):  # torch names the operator where the graph calls it
             importlib.import_module(name)
@@ -135,7 +146,8 @@ def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     place = MARKED if known["uses_gpu"] else _CPU
     if known["uses_gpu"]:
         _put_there(module, mode)
-    whole = jagged.together([_whole(value, place, mode.shape_env) for value in inputs], mode)
+    with mode:
+        whole = jagged.together([_whole(value, place, mode.shape_env) for value in inputs], mode)
     return CompileRequest(compile_id=compile_id, is_of_cpu=is_of_cpu, module=module, inputs=whole, **known), mode
 
 
@@ -243,7 +255,8 @@ def _lifted(module: GraphModule) -> list[tuple[str, torch.Tensor]]:
 def _put_there(module: GraphModule, mode: Any) -> None:
     """Make FakeTensors on `MARKED` of the tensors that the graph itself has, such as the state of an optimizer.
 
-    To a real tensor "cpu:0" is "cpu": with those that are inputs it would be on another device.
+    To a real tensor "cpu:0" is "cpu": with those that are inputs it would be on another device. A number that is none
+    of an optimizer's, which Dynamo marks, and none of a module's is one that the program keeps on the CPU.
     """
     made: dict[int, Any] = {}
     for part in module.modules():
@@ -251,6 +264,8 @@ def _put_there(module: GraphModule, mode: Any) -> None:
         buffers = part.named_buffers(recurse=False, remove_duplicate=False)
         for name, tensor in [*own, *buffers]:
             if type(tensor) not in _PLAIN or tensor.device.type != _CPU.type:
+                continue
+            if tensor.dim() == 0 and isinstance(part, GraphModule) and not hasattr(tensor, _STATIC):
                 continue
             if id(tensor) not in made:
                 made[id(tensor)] = mode.from_tensor(tensor, static_shapes=True)
@@ -262,6 +277,9 @@ def _fields(value: Any) -> Any:
     """An input in the form in which it is pickled: a tuple of its parts, or the value itself."""
     if isinstance(value, jagged.Jagged | jagged.Length):
         return type(value).__name__, vars(value)
+    if isinstance(value, subclasses.Wrapped):
+        parts = {name: _fields(part) for name, part in value.parts.items()}
+        return {**vars(value), "parts": parts}
     if isinstance(value, Input):
         return value.tensor, value.requires_grad, value.is_parameter, value.number
     return value
@@ -269,6 +287,8 @@ def _fields(value: Any) -> Any:
 
 def _whole(value: Any, place: torch.device, shape_env: ShapeEnv) -> Any:
     """The inverse of `_fields`, with tensors on `place`; a jagged tensor is still in parts."""
+    if isinstance(value, dict):
+        return subclasses.whole(subclasses.Wrapped(**value), lambda part: _whole(part, place, shape_env))
     if not isinstance(value, tuple):
         return value
     if len(value) == 2:
@@ -292,11 +312,15 @@ def _unguarded(mode: Any) -> contextlib.AbstractContextManager[None]:
 
 def _plain(value: Any, seen: Any, ragged: set[str]) -> Any:
     """An input as it is sent: `value` is the real one, `seen` what Dynamo saw, `ragged` the symbols of ragged sizes."""
+    if isinstance(seen, names.SCRIPT_OBJECT.load()):
+        return value
     if not isinstance(value, torch.Tensor):
         is_length = isinstance(seen, torch.SymInt) and str(seen.node.expr) in ragged
         return jagged.Length(str(seen.node.expr)) if is_length else seen
     if jagged.is_jagged(seen):
         return jagged.taken_apart(seen, value.requires_grad)
+    if subclasses.is_wrapped(seen):
+        return subclasses.taken_apart(value, seen, lambda part, known: _plain(part, known, ragged))
     tensor = torch.empty_strided(seen.size(), seen.stride(), dtype=value.dtype, device=value.device)
     return Input(tensor, value.requires_grad, isinstance(value, torch.nn.Parameter), number_of(seen))
 

@@ -221,6 +221,15 @@ def _ranks(program: MappedProgram) -> None:
     _around(names.DATA_PARALLEL, wrapped)
 
 
+def install_sharding(program: MappedProgram) -> None:
+    """Let FSDP2 keep its shards where its mesh of GPUs is, on the CPU."""
+
+    def place(device_of: Any, mesh: Any) -> torch.device:
+        return CPU if on_gpu(mesh.device_type) else device_of(mesh)
+
+    _around(names.SHARD_DEVICE, place)
+
+
 def _around(name: Any, answer: Callable[..., Any]) -> None:
     """Replace the function `name` by one that calls `answer` with the original and then the arguments."""
     original = name.load()
