@@ -146,3 +146,7 @@ SCRIPT_OBJECT = Name(
     "FakeScriptObject",
     "what Dynamo saw of an object that is no tensor, a mesh say",
 )
+CHECKPOINT_POLICY = "_checkpoint_context_fn"
+"""In the meta of a checkpointed graph, torch._dynamo.variables.higher_order_ops, 2.11 to 2.15: the function that makes
+the contexts of selective checkpointing.
+"""

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import GraphEnd, Kernel, Remark
+from inspect_compile.facts import GraphEnd, Kernel, Node, Remark
 from tests.running import inspected
 
 pytestmark = pytest.mark.targets
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.targets
 PROGRAM = Path(__file__).parent / "programs" / "nothing_lost.py"
 
 
-def _compiled(tmp_path: Path, what: str) -> Dump:
-    done = inspected([PROGRAM, what], tmp_path, options=["--target", "sm_90"])
+def _compiled(tmp_path: Path, *what: str) -> Dump:
+    done = inspected([PROGRAM, *what], tmp_path, options=["--target", "sm_90"])
     assert done.returncode == 0, done.stderr
     dump = Dump(tmp_path / "dump" / "target_sm_90")
     assert not [row.message for row in dump.rows(Remark) if row.code == "target-failed"]
@@ -28,6 +28,21 @@ def test_a_checkpoint_around_attention_and_dropout(tmp_path: Path) -> None:
 
     again = {row.graph for row in dump.rows(Kernel) if "graphsafe_run_with_rng_state" in row.name}
     assert {graph.kind for graph in dump.outermost() if graph.graph in again} == {"forward", "backward"}
+
+
+@pytest.mark.parametrize(
+    ("what", "products"), [(("selective", "saved"), 3), (("selective",), 5)], ids=["saved", "none"]
+)
+def test_selective_checkpointing_saves_what_the_program_says(
+    tmp_path: Path, what: tuple[str, ...], products: int
+) -> None:
+    """Without the products of the forward, both are computed again for the three of the backward."""
+    dump = _compiled(tmp_path, *what)
+
+    (backward,) = [graph.graph for graph in dump.outermost() if graph.kind == "backward"]
+    traced = [node.target for node in dump.rows(Node, graph=backward) if node.stage == "aot"]
+    called = [target for target in traced if target in ("aten.mm.default", "aten.addmm.default")]
+    assert len(called) == products
 
 
 def test_an_optimizer_of_all_parameters_at_once(tmp_path: Path) -> None:

@@ -1,10 +1,11 @@
-"""What a CPU has in another form than a GPU: `nothing_lost.py checkpoint|optimizer|norm`, all on "cuda"."""
+"""What a CPU has in another form than a GPU: `nothing_lost.py checkpoint|selective|optimizer|norm`, all on "cuda"."""
 
 import sys
+from functools import partial
 
 import torch
 import torch.nn.functional as F  # noqa: N812
-from torch.utils.checkpoint import checkpoint
+from torch.utils.checkpoint import CheckpointPolicy, checkpoint, create_selective_checkpoint_contexts
 
 torch.set_default_device("cuda")
 
@@ -26,6 +27,25 @@ def checkpointed() -> None:
     torch.compile(model)(torch.randn(2, 16, 64)).sum().backward()
 
 
+def selected() -> None:
+    """Products are saved, everything else is computed again; without `saved` in the arguments nothing is saved."""
+    aten = torch.ops.aten
+    saved = {aten.mm.default, aten.addmm.default} if "saved" in sys.argv else set()
+    layers = [torch.nn.Linear(64, 64) for _ in range(2)]
+
+    def policy(ctx, op, *args, **kwargs):
+        return CheckpointPolicy.MUST_SAVE if op in saved else CheckpointPolicy.MUST_RECOMPUTE
+
+    def inner(x: torch.Tensor) -> torch.Tensor:
+        return layers[1](layers[0](x).sin()).cos()
+
+    def model(x: torch.Tensor) -> torch.Tensor:
+        contexts = partial(create_selective_checkpoint_contexts, policy)
+        return checkpoint(inner, x, use_reentrant=False, context_fn=contexts)
+
+    torch.compile(model)(torch.randn(8, 64)).sum().backward()
+
+
 def optimized() -> None:
     """A step of AdamW, all parameters at once."""
     model = torch.nn.Linear(64, 64)
@@ -42,4 +62,4 @@ def normed() -> None:
     torch.compile(model)(torch.randn(64, 256)).sum().backward()
 
 
-{"checkpoint": checkpointed, "optimizer": optimized, "norm": normed}[sys.argv[1]]()
+{"checkpoint": checkpointed, "selective": selected, "optimizer": optimized, "norm": normed}[sys.argv[1]]()

@@ -25,6 +25,7 @@ from inspect_compile.lowering.intervention.cross_compile.pickling import (
     groups,
     jagged,
     kernel_pickle,
+    policies,
     subclasses,
     user_operators,
 )
@@ -122,13 +123,13 @@ def packed(
     head["scalars"] = mode.shape_env is not None and mode.shape_env.allow_scalar_outputs
     kernels = kernel_pickle.packed(module)
     operators = user_operators.packed(module)
-    own = groups.of_program()
-    return pickle.dumps((compile_id, False, _registering(module), own, pickle.dumps(head), body, kernels, operators))
+    parts = body, kernels, operators, policies.packed(module)
+    return pickle.dumps((compile_id, False, _registering(module), groups.of_program(), pickle.dumps(head), *parts))
 
 
 def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     """The inverse of `packed`, in another process; also returns the FakeTensorMode of the inputs."""
-    compile_id, is_of_cpu, modules, own, head, body, kernels, operators = pickle.loads(data)
+    compile_id, is_of_cpu, modules, own, head, body, kernels, operators, saved = pickle.loads(data)
     if own is not None:
         groups.make(own)
     for name in modules:
@@ -142,6 +143,7 @@ def unpacked(data: bytes) -> tuple[CompileRequest, Any]:
     mode.shape_env.settings = replace(mode.shape_env.settings, allow_scalar_outputs=known["scalars"])
     module, inputs = found
     kernel_pickle.unpacked(kernels, module)
+    policies.unpacked(saved, module)
     _as_of_dynamo(module, compile_id)
     place = MARKED if known["uses_gpu"] else _CPU
     if known["uses_gpu"]:

@@ -21,6 +21,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from inspect_compile.lowering.intervention.cross_compile.graph_nodes import nodes_of
+from inspect_compile.torch_compat import compilers
 from inspect_compile.torch_compat import user_kernels as names
 
 _THERE: Final = {"triton", "torch", "inspect_compile"} | sys.stdlib_module_names - {"__main__"}
@@ -79,6 +80,10 @@ class _Pickler(pickle.Pickler):
 
     def reducer_override(self, value: Any) -> Any:
         """Called by pickle for each object: the function and arguments that make it again, or NotImplemented."""
+        if isinstance(value, compilers.OPERATORS_OF_SPACE.load()):
+            return _of_torch, (value.name,)
+        if isinstance(value, (compilers.OPERATOR.load(), compilers.OPERATOR_PACKET.load())):
+            return _of_torch, (str(value),)
         if isinstance(value, types.ModuleType):
             return importlib.import_module, (value.__name__,)
         if isinstance(value, types.FunctionType):
@@ -175,6 +180,11 @@ def _tuned(parts: tuple[Any, ...], tuning: dict[str, Any]) -> Any:
     for name, value in tuning.items():
         setattr(tuner, name, value)
     return tuner
+
+
+def _of_torch(path: str) -> Any:
+    """An operator, `aten.mm.default`, or the namespace of some; called by pickle."""
+    return operator.attrgetter(path)(torch.ops)
 
 
 def _named(module: str, qualname: str) -> Any:
