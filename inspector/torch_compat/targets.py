@@ -62,7 +62,10 @@ DEFAULT_GENERATOR = Name(
     "2.15",
 )
 CACHES_MEMORY = Name(
-    "torch._C", "_cuda_cudaCachingAllocator_is_enabled", "asked before CUDA graphs are prepared: the GPU's does"
+    "torch._C",
+    "_cuda_cudaCachingAllocator_is_enabled",
+    "asked before CUDA graphs are prepared: the GPU's does",
+    "2.13-2.15",
 )
 TIMINGS = Name("torch._inductor.codecache", "PersistentCache.lookup", "the timings of candidates, kept on disk")
 PAD_TIMINGS, PAD_KNOWN, PAD_KEPT, PAD_TIMING_KEPT = (

@@ -34,7 +34,6 @@ SIDE_EFFECT = Name(
     _SIDE_EFFECTS,
     "SideEffects._format_side_effect_message",
     "an object that a frame changes; the code that changes it after the graph is generated",
-    "2.13-2.15",
 )
 SHAPE_GUARD = Name(_SHAPES, "ShapeEnv._log_guard", "a condition on symbolic sizes was added")
 REPLACEMENT = Name(_SHAPES, "ShapeEnv._set_replacement", "a symbol is another expression from now on, or a number")
