@@ -46,7 +46,7 @@ class ImportWatch:
         imported: "Callable[[str], None]",
         took: "Callable[[tuple[str, float, float]], None] | None" = None,
         passed: "Callable[[], None] | None" = None,
-        touch: "Callable[[], None]" = lambda: None,
+        touch: "Callable[[], None] | None" = None,
     ) -> None:
         self._gate: str | None = gate
         self._opened = opened
@@ -68,7 +68,7 @@ class ImportWatch:
             plain_begin(lock, name)
             if name not in sys.modules:
                 loading = getattr(local, "loading", ())
-                if not loading:
+                if not loading and touch is not None:
                     touch()
                 # A package is imported on behalf of its module, and is no part of it.
                 if not loading or partition(loading[-1][1], ".")[0] == name:
@@ -106,7 +106,7 @@ class ImportWatch:
                     start, end = loading[-1][2], now()
                     if end - start >= LONG and took is not None:
                         took((name, start, end - start))
-                        if not local.loading:
+                        if not local.loading and touch is not None:
                             touch()
                     if loading[:-1]:
                         local.loading = (*loading[:-2], (*loading[-2][:2], end))

@@ -71,8 +71,7 @@ class Stretches:
             except Exception:
                 return
 
-        # As a frame of the import system it is passed over by what looks at each function that runs.
-        touch.__code__ = touch.__code__.replace(co_filename=IMPORT_SYSTEM)
+        _pass_over(touch)
         return touch
 
 
@@ -94,3 +93,12 @@ def _clock_of_main() -> int:
     threading = sys.modules.get("threading")
     main = _thread.get_ident() if threading is None else threading.main_thread().ident
     return time.pthread_getcpuclockid(main)
+
+
+def _pass_over(*functions: "Callable[..., object]") -> None:
+    """As frames of the import system they are passed over by what looks at each function that runs, as Dynamo does."""
+    for function in functions:
+        function.__code__ = function.__code__.replace(co_filename=IMPORT_SYSTEM)
+
+
+_pass_over(_queued, _clock_of_main)

@@ -206,7 +206,8 @@ def test_no_module_names_a_module_of_torch_that_no_name_is_told_of() -> None:
     }
     assert not texts
     assert {entry.watches for entry in (*probes.PROBES, *probes.MEASURE, *probes.MAPPING)} - {probes.TORCH} <= known | {
-        "triton.runtime.autotuner"
+        "triton.runtime.autotuner",
+        "vllm.compilation.decorators",
     }
 
 

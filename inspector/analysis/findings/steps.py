@@ -47,7 +47,7 @@ _PAGEABLE: Final = "Pageable"
 _MANY: Final = 8
 """Operators of one name in a step from which on they are taken for those of a loop over tensors."""
 _FEW: Final = 3
-_LARGEST: Final = 0.1
+_LARGEST: Final = 0.05
 """Share of a step from which launches are a finding."""
 
 
