@@ -23,7 +23,7 @@ from inspect_compile.profiles.read import read
 _ENDLESS: Final = 1e9
 _UNEVEN: Final = 0.15
 """Share by which the calls of a step may differ from a whole number."""
-_LEAST_WAIT: Final = 0.01
+_LEAST_WAIT: Final = 0.02
 """Share of a step from which the host's waits count."""
 _PAGEABLE: Final = "Pageable"
 """In the name of a copy for which the host waits."""
