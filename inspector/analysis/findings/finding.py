@@ -10,6 +10,7 @@ from inspect_compile.facts import Location
 from inspect_compile.graph import grouped
 from inspect_compile.knowledge.cost.sure import ESTIMATED, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_first, own_line
+from inspect_compile.knowledge.overview.finding_kinds import TYPICAL_BANDWIDTH
 from inspect_compile.knowledge.overview.findings import (
     BREAK,
     DOUBLE_PRECISION,
@@ -18,7 +19,6 @@ from inspect_compile.knowledge.overview.findings import (
     MEMORY,
     NUMERICS,
     SLOW_PROBES,
-    TYPICAL_BANDWIDTH,
     UNROLLED,
 )
 

@@ -6,7 +6,7 @@ from inspect_compile.analysis.runtime.step_of_dump import recorded_account
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Binary, CudaGraph, Tuned
 from inspect_compile.knowledge.origins import ORIGINS
-from inspect_compile.knowledge.overview.findings import KINDS
+from inspect_compile.knowledge.overview.finding_kinds import KINDS
 
 
 class KindLookedFor(msgspec.Struct, frozen=True, tag_field="fact", tag="finding_kind"):

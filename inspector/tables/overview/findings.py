@@ -11,6 +11,7 @@ from inspect_compile.analysis.overview.looked_for import KindLookedFor, looked_f
 from inspect_compile.graph import Graphs, ShortNames, few, outermost
 from inspect_compile.knowledge.cost.sure import ENOUGH_CALLS, MEASURED, NOT_KNOWN, TIMED
 from inspect_compile.knowledge.frontend.own_code import own_line
+from inspect_compile.knowledge.overview import finding_kinds
 from inspect_compile.knowledge.overview import findings as kinds
 from inspect_compile.tables.columns import Cell, Column, Span, cell, plain
 from inspect_compile.tables.fusion.why_text import part_cell
@@ -59,7 +60,7 @@ def sure_text(found: Finding) -> str:
         return f"timed in {number_of(found.calls or 1, 'call')} only: {ENOUGH_CALLS} make a median to rely on"
     if found.sure == NOT_KNOWN:
         return _NOT_KNOWN
-    return f"estimated: {kinds.ESTIMATES.get(found.kind, kinds.BY_BYTES)}"
+    return f"estimated: {finding_kinds.ESTIMATES.get(found.kind, finding_kinds.BY_BYTES)}"
 
 
 def places_cell(found: Finding) -> Cell:
@@ -98,7 +99,7 @@ def to_do_text(found: Finding) -> str:
 
 def command_text(found: Finding, dump_argument: str, which: Sequence[str] = ()) -> str:
     """The command that shows more."""
-    shown_by = kinds.KIND_OF[found.kind].shown_by
+    shown_by = finding_kinds.KIND_OF[found.kind].shown_by
     if found.kind == kinds.FAILED and found.names[:1] in ((), (found.graph,)):
         shown_by = "dynamo"
     if shown_by == "why":

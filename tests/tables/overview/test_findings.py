@@ -16,7 +16,8 @@ from inspect_compile.dump import Dump
 from inspect_compile.facts import Run
 from inspect_compile.graph import Graphs
 from inspect_compile.knowledge.overview import findings as kinds_module
-from inspect_compile.knowledge.overview.findings import KINDS, RECOMPILE_LIMIT, WORDS
+from inspect_compile.knowledge.overview.finding_kinds import KINDS
+from inspect_compile.knowledge.overview.findings import RECOMPILE_LIMIT, WORDS
 from inspect_compile.tables import rows, table
 from inspect_compile.tables.block_lines import plain_text
 from inspect_compile.tables.overview.findings import (
