@@ -1,6 +1,6 @@
 """Compiles it as `run --target` does, with options of Inductor set: python compile.py GRAPH TARGET DUMP OPTION …."""
 
-import importlib.util
+import importlib
 import os
 import sys
 import time
@@ -25,8 +25,11 @@ from inspect_compile.lowering.intervention.cross_compile import retarget
 retarget.CONFIG.update(dict.fromkeys(options, True))
 retarget.install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
-for module in filter(importlib.util.find_spec, watched()):  # each release of torch has not all of them
-    importlib.import_module(module)
+for module in watched():
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError:  # not in this torch, or of a package that is not installed
+        continue
     session.install(module)
 retarget.compile_graph(*graph_pickle.unpacked(Path(graph).read_bytes()))
 session.close(run_record.Ended("finished"))

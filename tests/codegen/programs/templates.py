@@ -6,7 +6,7 @@ was compiled to is written beside the dump, and its file's name printed: a JSON 
 Torch compiles candidates beforehand, but not on Python 3.11.0 to 3.11.8: it is told that this is a later one.
 """
 
-import importlib.util
+import importlib
 import json
 import os
 import sys
@@ -63,8 +63,11 @@ retarget.CONFIG.update(max_autotune_gemm=True)
 retarget.install()
 Unmeasured(target).install()
 session = Session(Path(dump), top=Path(dump), argv=["small.py"], cwd=os.getcwd(), started=time.time())
-for module in filter(importlib.util.find_spec, watched()):  # each release of torch has not all of them
-    importlib.import_module(module)
+for module in watched():
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError:  # not in this torch, or of a package that is not installed
+        continue
     session.install(module)
 select_algorithm.sys = LaterPython()
 select_algorithm.add_preprocessing_fn(compiled)
