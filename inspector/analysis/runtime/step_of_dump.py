@@ -23,6 +23,8 @@ from inspect_compile.profiles.read import read
 _ENDLESS: Final = 1e9
 _UNEVEN: Final = 0.15
 """Share by which the calls of a step may differ from a whole number."""
+_FEW_STEPS: Final = 4
+"""With fewer ends of steps the number of calls of each cannot be told from their number."""
 _LEAST_WAIT: Final = 0.02
 """Share of a step from which the host's waits count."""
 _PAGEABLE: Final = "Pageable"
@@ -88,19 +90,29 @@ def timed_account(account: Account, timed: StepsProfiled) -> Account:
 
 
 def _plain(account: Account, timed: StepsProfiled) -> StepAccount:
-    """The step with what it took without the profiler, if the calls of a step are a whole number."""
+    """The step with what it took without the profiler, if it is known how many calls one has."""
     step = account.step
-    profiled = timed.profiled_seconds / timed.profiled_calls
-    calls = step.seconds / profiled if profiled else 0.0
-    if not timed.calls or calls < 1 - _UNEVEN or abs(calls - round(calls)) > _UNEVEN * round(calls):
-        return step
-    together = round(calls)
-    each = [sum(timed.each[at : at + together]) for at in range(0, len(timed.each) - together + 1, together)]
-    if not each:
+    together = _calls(step, timed)
+    each = [sum(timed.each[at : at + together]) for at in range(0, len(timed.each) - together + 1, together or 1)]
+    if not each or not together:
         return step
     seconds = timed.seconds / timed.calls * together if step.device else median(each)
     host = min(each) if step.device and not _waits(account) else None
     return msgspec.structs.replace(step, plain_seconds=seconds, plain_steps=len(each), host=host)
+
+
+def _calls(step: StepAccount, timed: StepsProfiled) -> int:
+    """How many calls of compiled functions a step has: by the time of both where that is a whole number, else, as
+    where the program had to wait for a processor, by how many there are of both; 0 if they are too few for that.
+    """
+    if not timed.calls or not timed.profiled_calls:
+        return 0
+    profiled = timed.profiled_seconds / timed.profiled_calls
+    calls = step.seconds / profiled if profiled else 0.0
+    if calls >= 1 - _UNEVEN and abs(calls - round(calls)) <= _UNEVEN * round(calls):
+        return round(calls)
+    ends = step.steps + 1
+    return round(timed.profiled_calls / ends) if ends > _FEW_STEPS else 0
 
 
 def _waits(account: Account) -> bool:

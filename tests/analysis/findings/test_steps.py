@@ -9,7 +9,7 @@ from inspect_compile.analysis.findings.every import findings, findings_of_accoun
 from inspect_compile.analysis.findings.finding import Finding
 from inspect_compile.analysis.overview.looked_for import looked_for
 from inspect_compile.analysis.runtime.attribution import attribute
-from inspect_compile.analysis.runtime.step_account import step_account
+from inspect_compile.analysis.runtime.step_account import Account, step_account
 from inspect_compile.analysis.runtime.step_of_dump import account_of, recorded_account, timed_account
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import (
@@ -252,6 +252,19 @@ def test_no_product_makes_a_step_shorter_than_what_the_host_needs_for_it(tmp_pat
         (found,) = of_kind(tmp_path / kind, kind, graph(tf32=False), *products, whole, *rows)
         assert (found.seconds, found.share) == pytest.approx((0.6, 0.3))
         assert found.why.endswith("the host alone takes 1.4e+03 ms of a step")
+
+
+@pytest.mark.parametrize(("profiled_seconds", "calls", "steps"), [(0.012, 12, 4), (0.016, 12, 4), (0.016, 25, 2)])
+def test_how_many_calls_a_step_has_is_known_where_the_program_had_to_wait_for_a_processor(
+    profiled_seconds: float, calls: int, steps: int
+) -> None:
+    timed = StepsProfiled(
+        calls=4, seconds=4e-3, each=(1e-3,) * 4, profiled_calls=calls, profiled_seconds=profiled_seconds
+    )
+    row = StepTime(kind=kinds.LIBRARY, what="aten::mm", seconds=1e-3, count=1)
+    whole = StepAccount(by="Optimizer.step#A", steps=11, seconds=1e-3, least=1e-3, most=1e-3)
+    found = timed_account(Account(whole, [row]), timed)
+    assert found.step.plain_steps == steps
 
 
 @pytest.mark.parametrize(("waited", "host"), [(0.0, 7e-4), (1e-4, None)])
