@@ -30,7 +30,9 @@ def table_sizes(dump: Dump) -> dict[str, int]:
         Imported,
         Timed,
         TimerBegan,
-    }  # what is imported, and which stages begin, outside of the block differs
+        *TABLES["processes"],
+        *TABLES["stretches"],
+    }  # what is imported, which stages begin, and what processes do outside of the block differs
     return {kind.__name__: len(dump.rows(kind)) for kind in kinds}
 
 

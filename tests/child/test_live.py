@@ -282,7 +282,7 @@ def test_a_program_is_as_alone_but_for_the_lines(tmp_path: Path) -> None:
     told = told_by(watched.stderr)
     assert told[0] == "inspect-compile: recompile 0/1 of f (script.py:3): n: 0 → 1, needed at script.py:5"
     assert len(told) == 9
-    assert told[-1].startswith("inspect-compile: limit reached, 0/8 of f (script.py:3): compiled too often")
+    assert told[-1].startswith("inspect-compile: limit reached, 0/8 of f (script.py:3): recompile limit:")
     rest = [line for line in watched.stderr.splitlines() if not line.startswith("inspect-compile: ")]
     assert "warned" in rest
     (figures,) = (tmp_path / "figures").iterdir()
