@@ -9,8 +9,8 @@ from typing import Any, Final
 from inspect_compile.dump import paths
 
 _OF_A_RUN: Final = {"times", "imports", "processes", "stretches", "probes", "keys", "metrics"}
-"""Tables about the run itself: how long stages and hooks took, what its processes did, what torch counts, what it prints
-of its keys.
+"""Tables about the run itself: how long stages and hooks took, what its processes did, what torch counts, what it
+prints of its keys.
 """
 _DERIVED: Final = {"overview.json", paths.RUN, paths.FINISHED, paths.FINISHING}
 _LOOKUPS: Final = ("cache", "kernel_cache")
