@@ -93,7 +93,7 @@ GROUPS: Final[tuple[Group, ...]] = (
     (
         "A view",
         (
-            Action("s", "mode", "Next mode of the view", "the view's next mode: FX or kernel stages, pairs, files",
+            Action("s", "mode", "Next mode of the view", "the view's next mode: stages, pairs, files",
                    footer="mode"),
             Action("i", "lowering", "How it was lowered", "how the node under the cursor was lowered"),
             Action("c", "configuration", "Next configuration of the kernel",
