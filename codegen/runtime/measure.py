@@ -32,6 +32,10 @@ class Turns:
         self._is_paused = False
         self._is_next = self._is_inside = True
         """Whether the next call is timed, and the functions that it calls."""
+        self.forget()
+
+    def forget(self) -> None:
+        """Start again."""
         self.timed = self.left_out = 0
         """How many calls had timers, and how many had none."""
 
@@ -134,6 +138,8 @@ class Measure:
         """Start again."""
         for watch in self._watches.values():
             watch.forget()
+        for turns in self.turns:
+            turns.forget()
 
 
 MEASURE = Measure()

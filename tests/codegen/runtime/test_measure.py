@@ -7,7 +7,8 @@ import pytest
 from inspect_compile.analysis.kernels.launch_times import latest, measured, measuring
 from inspect_compile.analysis.runtime.launch_plan import plans
 from inspect_compile.analysis.runtime.measured import measured_by, measured_graph
-from inspect_compile.codegen.runtime.stopwatch import ALWAYS, SELDOM
+from inspect_compile.codegen.runtime.measure import Turns
+from inspect_compile.codegen.runtime.stopwatch import ALWAYS, SELDOM, Times
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.facts import Hook, Launched
 from inspect_compile.graph import CompiledGraph, Graphs
@@ -109,6 +110,18 @@ def test_sums_add_up(dump: Dump, by: str) -> None:
     assert sum(row.launches for row in rows) == sum(row.calls > 0 for row in whole.launches)
 
 
+def launched(source: str, folder: Path, cache: Path) -> list[Launched]:
+    """What was timed of a program."""
+    (folder / "program.py").write_text(source)
+    result = run(
+        [*COMMAND, "run", "--no-tui", "--measure", "--dump", folder / "dump", "program.py"],
+        folder,
+        environment={"TORCHINDUCTOR_CACHE_DIR": str(cache)},
+    )
+    assert result.returncode == 0, result.stderr
+    return latest(open_dump(folder / "dump").rows(Launched))
+
+
 OFTEN = """
 import torch
 
@@ -122,14 +135,7 @@ for _ in range(200):
 def test_after_the_first_calls_one_of_several_is_timed_and_all_are_counted(
     tmp_path: Path, inductor_cache: Path
 ) -> None:
-    (tmp_path / "often.py").write_text(OFTEN)
-    result = run(
-        [*COMMAND, "run", "--no-tui", "--measure", "--dump", tmp_path / "dump", "often.py"],
-        tmp_path,
-        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
-    )
-    assert result.returncode == 0, result.stderr
-    rows = {row for row in latest(open_dump(tmp_path / "dump").rows(Launched)) if row.what in ("launch", "call")}
+    rows = {row for row in launched(OFTEN, tmp_path, inductor_cache) if row.what in ("launch", "call")}
     assert len(rows) == 4
     assert {row.calls for row in rows} == {200}
     # The first one is apart, 29 are parts of steps that are timed, profiled and looked at as a whole.
@@ -159,14 +165,7 @@ def test_what_goes_by_before_the_generated_code_is_not_the_programs_own_time(
     tmp_path: Path, inductor_cache: Path
 ) -> None:
     """From the call of the compiled function on: the program sleeps before that, and calls take less than it sleeps."""
-    (tmp_path / "apart.py").write_text(APART)
-    result = run(
-        [*COMMAND, "run", "--no-tui", "--measure", "--dump", tmp_path / "dump", "apart.py"],
-        tmp_path,
-        environment={"TORCHINDUCTOR_CACHE_DIR": str(inductor_cache)},
-    )
-    assert result.returncode == 0, result.stderr
-    rows = latest(open_dump(tmp_path / "dump").rows(Launched))
+    rows = launched(APART, tmp_path, inductor_cache)
     before = {row.graph: row for row in rows if row.what == "before"}
     assert before.keys() == {row.graph for row in rows if row.what == "call"}
     assert sum("backward" in graph for graph in before) == 2
@@ -178,3 +177,14 @@ def test_what_goes_by_before_the_generated_code_is_not_the_programs_own_time(
     rest = {row.graph: row for row in rows if row.what == "rest"}
     call = {row.graph: row for row in rows if row.what == "call"}
     assert all(0 <= (rest[graph].least or 0) < (call[graph].least or 0) for graph in before), "no part of the call"
+
+
+def test_another_dump_begins_with_calls_that_are_counted_anew() -> None:
+    turns = Turns(lambda: None)
+    times = Times("g", "launch", "k", 1, "cpu", turns=turns)
+    turns.timed, turns.left_out, times.calls = 64, 640, 64
+    assert times.fact().calls == 704
+    turns.forget()
+    times.forget()
+    turns.timed = times.calls = 3
+    assert times.fact().calls == 3
