@@ -7,7 +7,7 @@ and they are filled with zeros. Each operator is told once, and so is each line 
 import contextlib
 import functools
 import logging
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final
 
 import torch
@@ -72,10 +72,14 @@ def install(program: MappedProgram) -> None:
         return called
 
     _ALL.fallback(stand_in, "CPU")
-    packets = (getattr(torch.ops.aten, name, None) for name in PARTLY)
-    operators = [getattr(one, overload) for one in packets if one is not None for overload in one.overloads()]
+    _replace((one for name in PARTLY if (one := getattr(torch.ops.aten, name, None)) is not None), partly)
+
+
+def _replace(packets: Iterable[Any], kernel: Callable[[Any], Any]) -> None:
+    """Give the overloads that have a kernel for the CPU another one, which `kernel` makes of each."""
+    operators = [getattr(packet, overload) for packet in packets for overload in packet.overloads()]
     own = [one for one in operators if one.has_kernel_for_dispatch_key(names.CPU_KEY.load())]
-    override(((operator, partly(operator)) for operator in own), "CPU", with_keyset=True)
+    override(((operator, kernel(operator)) for operator in own), "CPU", with_keyset=True)
 
 
 def _is_of_gpu(operator: Any) -> bool:
@@ -156,7 +160,4 @@ def _watch_reads(program: MappedProgram) -> None:
 
         return read
 
-    packets = (getattr(torch.ops.aten, name) for name in READING)
-    operators = [getattr(packet, overload) for packet in packets for overload in packet.overloads()]
-    own = [one for one in operators if one.has_kernel_for_dispatch_key(names.CPU_KEY.load())]
-    override(((operator, reading(operator)) for operator in own), "CPU", with_keyset=True)
+    _replace((getattr(torch.ops.aten, name) for name in READING), reading)
