@@ -195,9 +195,9 @@ def _transfers(dump: Dump, account: Account) -> Iterator[Finding]:
     """Copies between host and GPU that no kernel hides, line by line."""
     step, rows = account
     copies = [row for row in rows if row.kind == step_kinds.COPIES]
+    waits = grouped((row for row in _waits(rows) if row.what in _SENDS), _place)
     for (way, place), own in grouped(copies, lambda row: (row.what, _place(row))).items():
-        waits = [row for row in _waits(rows) if row.what in _SENDS and _place(row) == place]
-        seconds = sum(row.seconds for row in (*own, *waits))
+        seconds = sum(row.seconds for row in (*own, *waits.get(place, ())))
         if seconds < NOTICEABLE * step.seconds:
             continue
         words = WORDS[TRANSFER_BACK if "DtoH" in way else TRANSFER if _PAGEABLE in way else TRANSFER_PINNED]

@@ -423,8 +423,7 @@ WORDS: Final[dict[str, Words]] = {
     DOUBLE_PRECISION: Words(
         "kernels compute in float64, which moves twice the bytes of float32",
         "if float32 is precise enough, convert the inputs once: x.float(); NumPy arrays are float64 by default; it"
-        " rounds,"
-        " so compare the results",
+        " rounds, so compare the results",
     ),
     MATMUL_PRECISION: Words(
         "float32 matmuls run without tensor cores",
