@@ -3,11 +3,11 @@
 Runs `inspect-compile tune` on each loop of `programs/loops.py` and `programs/model_loops.py`, puts its patch into a
 copy, and times both by the program's own clock, in runs that alternate: a witness that knows nothing of `tune`. Prints
 a row for each program, how many gain 5 % and more, how many became slower, and how many promises were near to what was
-measured. Several at once (`--jobs`) take turns while they are timed, but for the own clock: fewer programs an hour are
-surer.
+measured. Several at once (`--jobs`) take turns while they are timed.
 """
 
 import argparse
+import math
 import re
 import shutil
 import statistics
@@ -29,6 +29,7 @@ except ModuleNotFoundError:  # not installed: as this tree has it
 from inspect_compile.dump import Dump  # noqa: E402
 from inspect_compile.facts import TriedChange, Tuned  # noqa: E402
 from inspect_compile.facts.trials import KEPT  # noqa: E402
+from inspect_compile.launch.tune.turns import alone  # noqa: E402
 from inspect_compile.tables.compare.tried import gain_text  # noqa: E402
 
 SOURCES = [HERE / "programs" / name for name in ("loops.py", "model_loops.py")]
@@ -129,7 +130,8 @@ def tuned(name: str, device: str, minutes: float, runs: int, folder: Path, keep:
         subprocess.run(["git", "apply", str(folder / found[-1].patch)], cwd=copy, check=True)
         steps = max(FEWEST, round(OWN_SECONDS / found[-1].seconds))
         words = [sys.executable, source.name, name, device, str(steps)]
-        pairs = [(_own_clock(folder, words), _own_clock(copy, words)) for _ in range(runs)]
+        with alone(math.inf):
+            pairs = [(_own_clock(folder, words), _own_clock(copy, words)) for _ in range(runs)]
         clock = 1 - statistics.median(after / before for before, after in pairs)
     return Row(name, found[-1], [row for row in rows if row.outcome == KEPT], len({row.words for row in rows}), clock)
 

@@ -74,19 +74,31 @@ def take_turns(players: Sequence[Player], until: float) -> None:
     One that has had all its turns ends when the others have, too: what ends would disturb them. `until`: the time of
     `time.monotonic` after which nobody gets a turn any more.
     """
-    with open(_lock_path(), "ab", opener=_without_links) as lock:
-        waiting = [one for one in players if one.waits(until)]
-        while waiting:
-            left = []
-            for one in waiting:
-                with _held(lock.fileno(), until):
-                    one.go()
-                    if one.waits(until):
-                        left.append(one)
-            waiting = left[::-1]
+    waiting = [one for one in players if one.waits(until)]
+    while waiting:
+        left = []
+        for one in waiting:
+            with alone(until):
+                one.go()
+                if one.waits(until):
+                    left.append(one)
+        waiting = left[::-1]
     for one in players:
         if one.is_timed:
             one.go()
+
+
+@contextlib.contextmanager
+def alone(until: float) -> Iterator[None]:
+    """No other search of this user times anything meanwhile, unless one still does at `until` of `time.monotonic`."""
+    with open(_lock_path(), "ab", opener=_without_links) as lock:
+        while time.monotonic() < until:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                time.sleep(_TRY_AGAIN)
+        yield
 
 
 def _lock_path() -> str:
@@ -98,18 +110,3 @@ def _lock_path() -> str:
 def _without_links(path: str, flags: int) -> int:
     """Opens the file, but no link that someone else put in its place."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o600)
-
-
-@contextlib.contextmanager
-def _held(lock: int, until: float) -> Iterator[None]:
-    """No other search times anything meanwhile, unless one does until the end of our time."""
-    while time.monotonic() < until:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except BlockingIOError:
-            time.sleep(_TRY_AGAIN)
-    try:
-        yield
-    finally:
-        fcntl.flock(lock, fcntl.LOCK_UN)
