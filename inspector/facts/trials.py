@@ -191,6 +191,19 @@ class Spent(msgspec.Struct, frozen=True):
     """How long, in seconds."""
 
 
+class Loaded(msgspec.Struct, frozen=True):
+    """What torch's compiler has loaded and found out in a process behind the import of torch."""
+
+    modules: tuple[str, ...]
+    """Of torch and of what its compiler is made of."""
+    has_cuda: bool
+    """What `torch.cuda.is_available` says."""
+    vec_isas: tuple[str, ...]
+    """The vector instructions of the CPU that C++ kernels can use, as torch writes them; empty if it has not asked."""
+    is_hashed: bool
+    """Its own sources, for the keys of its caches."""
+
+
 class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """What a trial saw."""
 
@@ -217,9 +230,9 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
     """When that was, by `time.monotonic`, which all processes of a machine share."""
     cpu_seconds: float = 0.0
     """Of its process and of those that it has waited for, until then."""
-    loaded: tuple[str, ...] | None = ()
-    """Of the reference: modules of torch's compiler that were loaded behind the import of torch; None if the program
-    has changed its environment since then, which some of them read when they are loaded.
+    loaded: Loaded | None = None
+    """Of the reference; None if the program has changed its environment since the import of torch, which some of
+    torch's modules read when they are loaded.
     """
     is_stopped: bool = False
     """Ended by the trial, once it had seen enough."""

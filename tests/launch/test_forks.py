@@ -1,6 +1,7 @@
 """Runs of `tune` that begin as forks of the program, where it has imported torch: the same as from its beginning."""
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,18 @@ from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import Answer, Change
 from inspect_compile.launch.tune.trials import Recorded, Trials, step_of
 
+KNOWS = """
+import sys
+from inspect_compile.lowering.intervention.trial.forks import _know_isas
+from inspect_compile.torch_compat.compilers import VEC_ISAS
+from torch._inductor import cpu_vec_isa
+
+built = []
+cpu_vec_isa.VecISA.check_build = lambda isa, code: not built.append(isa)
+_know_isas(tuple(sys.argv[1:]))
+print(*VEC_ISAS.load()(), sep=",")
+print(len(built))
+"""
 PROGRAM = Path(__file__).parent / "programs" / "before_torch.py"
 
 
@@ -54,7 +67,7 @@ def test_a_fork_computes_and_takes_turns_as_the_program_does(runs: Runs) -> None
     assert all(len(one.windows) == 3 for one in both)
     assert all(one.distances and max(distance.error for distance in one.distances) == 0 for one in both)
     assert runs.first.loaded is not None
-    assert "torch._dynamo.eval_frame" in runs.first.loaded
+    assert "torch._dynamo.eval_frame" in runs.first.loaded.modules
     spent = {one.on: one.seconds for one in runs.told[1].stages}
     whole = {one.on: one.seconds for one in runs.told[0].stages}
     assert spent["importing torch"] < whole["importing torch"]
@@ -92,3 +105,13 @@ def test_where_what_is_forked_is_gone_runs_begin_anew(runs: Runs) -> None:
     (answer,) = runs.run()
     assert len(answer.windows) == 3
     assert runs.told[-1].why_not_ahead == "what it was forked from has ended"
+
+
+def test_vector_instructions_are_found_out_once(tmp_path: Path) -> None:
+    def known(*found: str) -> list[str]:
+        words = [sys.executable, "-c", KNOWS, *found]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    all_of_them, count = known("none")
+    assert int(count) > 0
+    assert known(*all_of_them.split(",")) == [all_of_them, "0"]

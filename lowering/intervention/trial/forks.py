@@ -19,7 +19,7 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from inspect_compile.facts.trials import Answer
+from inspect_compile.facts.trials import Answer, Loaded
 from inspect_compile.torch_compat import compilers, inductor
 
 _LONGEST: Final = 1 << 16
@@ -29,17 +29,20 @@ _HARMLESS: Final = (os.devnull, "/dev/urandom")
 """Files that a fork may share with others."""
 
 
-def loaded_since(before: Collection[str]) -> tuple[str, ...]:
-    """The modules of torch and of what its compiler is made of that this process has loaded, but for those `before`,
-    and functions that its compiler has called once.
-    """
-    modules = [name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _COMPILER]
-    called = []
-    if compilers.VEC_ISAS.module in sys.modules and compilers.VEC_ISAS.load().cache_info().currsize:
-        called.append(str(compilers.PICK_VEC_ISA))  # which compiles to find that out
-    if inductor.TORCH_KEY.module in sys.modules:
-        called.append(str(inductor.TORCH_KEY))
-    return (*modules, *called)
+def loaded_since(before: Collection[str]) -> Loaded:
+    """What this process has loaded, but for the modules `before`."""
+    import torch
+
+    isas: Iterable[object] = ()
+    if compilers.VEC_ISAS.module in sys.modules:
+        asked = compilers.VEC_ISAS.load()
+        isas = asked() if asked.cache_info().currsize else ()
+    return Loaded(
+        modules=tuple(name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _COMPILER),
+        has_cuda=torch.cuda.is_available(),
+        vec_isas=tuple(map(str, isas)),
+        is_hashed=inductor.TORCH_KEY.module in sys.modules,
+    )
 
 
 def serve(asked: Mapping[str, str]) -> tuple[str, int]:
@@ -54,7 +57,9 @@ def serve(asked: Mapping[str, str]) -> tuple[str, int]:
     try:
         connection.set_inheritable(False)
         if asked["ahead"]:
-            _load(msgspec.json.decode(Path(asked["ahead"]).read_bytes(), type=Answer).loaded or ())
+            ahead = msgspec.json.decode(Path(asked["ahead"]).read_bytes(), type=Answer)
+            if ahead.loaded is not None:
+                _load(ahead.loaded)
         _say(connection, {"why_not": _why_not(_opened(besides=asked["open"].split()))})
         if on_interrupt is not None:  # a Ctrl-C ends the search, which lets its forks end and then this process
             signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -93,15 +98,35 @@ def _say(connection: socket.socket, what: Mapping[str, object]) -> None:
     connection.send(json.dumps(what).encode())
 
 
-def _load(ahead: Iterable[str]) -> None:
-    """What `loaded_since` has found in a first run."""
-    functions = {str(one): one for one in (inductor.TORCH_KEY, compilers.PICK_VEC_ISA)}
-    for name in ahead:
-        with contextlib.suppress(Exception):  # a module that something else has put there
-            if name in functions:
-                functions[name].load()()
-            else:
+def _load(ahead: Loaded) -> None:
+    """Load the same, without what no fork could use: asking CUDA's driver begins threads and opens devices."""
+    import torch
+
+    is_available = torch.cuda.is_available
+    torch.cuda.is_available = lambda: ahead.has_cuda
+    try:
+        for name in ahead.modules:
+            with contextlib.suppress(Exception):  # a module that something else has put there
                 importlib.import_module(name)
+    finally:
+        torch.cuda.is_available = is_available
+    with contextlib.suppress(Exception):  # then each fork finds it out
+        if ahead.is_hashed:
+            inductor.TORCH_KEY.load()()
+        if ahead.vec_isas:
+            _know_isas(ahead.vec_isas)
+
+
+def _know_isas(found: tuple[str, ...]) -> None:
+    """Let torch know its vector instructions; it finds them out by a program for each that it compiles and runs, which
+    takes up to a minute of each process.
+    """
+    isas = compilers.VEC_ISAS.load()
+    with inductor.CONFIG.load().patch({"cpp.vec_isa_ok": True}):
+        can_all = tuple(map(str, isas())) == found
+    if not can_all:
+        isas.cache_clear()
+        isas()
 
 
 def _opened(besides: Collection[str]) -> Iterator[str]:

@@ -118,11 +118,6 @@ class _Trial:
                 stream.flush()
         os._exit(ENOUGH)
 
-    def _loaded(self) -> tuple[str, ...] | None:
-        if not self._request.is_reference:
-            return ()
-        return loaded_since(self._modules) if self._is_environment_kept else None
-
     def _answer(self, *, is_stopped: bool) -> None:
         if os.getpid() != self._pid:
             return
@@ -160,7 +155,7 @@ class _Trial:
                 used.ru_utime + used.ru_stime
                 for used in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
             ),
-            loaded=self._loaded(),
+            loaded=loaded_since(self._modules) if self._request.is_reference and self._is_environment_kept else None,
             is_stopped=is_stopped,
             trouble="; ".join(self._changes.trouble),
         )
