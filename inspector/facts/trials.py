@@ -198,10 +198,10 @@ class Loaded(msgspec.Struct, frozen=True):
     """Of torch and of what its compiler is made of."""
     has_cuda: bool
     """What `torch.cuda.is_available` says."""
-    vec_isas: tuple[str, ...]
-    """The vector instructions of the CPU that C++ kernels can use, as torch writes them; empty if it has not asked."""
+    knows_isa: bool
+    """Which vector instructions C++ kernels can use: it compiles and runs programs to find that out."""
     is_hashed: bool
-    """Its own sources, for the keys of its caches."""
+    """Its own sources are, for the keys of its caches."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,7 +1,6 @@
 """Runs of `tune` that begin as forks of the program, where it has imported torch: the same as from its beginning."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,6 @@ from inspect_compile.facts import TrialRun
 from inspect_compile.facts.trials import Answer, Change
 from inspect_compile.launch.tune.trials import Recorded, Trials, step_of
 
-KNOWS = """
-import sys
-from inspect_compile.lowering.intervention.trial.forks import _know_isas
-from inspect_compile.torch_compat.compilers import VEC_ISAS
-from torch._inductor import cpu_vec_isa
-
-built = []
-cpu_vec_isa.VecISA.check_build = lambda isa, code: not built.append(isa)
-_know_isas(tuple(sys.argv[1:]))
-print(*VEC_ISAS.load()(), sep=",")
-print(len(built))
-"""
 PROGRAM = Path(__file__).parent / "programs" / "before_torch.py"
 
 
@@ -105,13 +92,3 @@ def test_where_what_is_forked_is_gone_runs_begin_anew(runs: Runs) -> None:
     (answer,) = runs.run()
     assert len(answer.windows) == 3
     assert runs.told[-1].why_not_ahead == "what it was forked from has ended"
-
-
-def test_vector_instructions_are_found_out_once(tmp_path: Path) -> None:
-    def known(*found: str) -> list[str]:
-        words = [sys.executable, "-c", KNOWS, *found]
-        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()
-
-    all_of_them, count = known("none")
-    assert int(count) > 0
-    assert known(*all_of_them.split(",")) == [all_of_them, "0"]

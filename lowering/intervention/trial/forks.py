@@ -20,7 +20,7 @@ from typing import Any, Final, NoReturn
 import msgspec
 
 from inspect_compile.facts.trials import Answer, Loaded
-from inspect_compile.torch_compat import compilers, inductor
+from inspect_compile.torch_compat import Name, compilers, inductor
 
 _LONGEST: Final = 1 << 16
 """Bytes of a message: a path and a number."""
@@ -33,16 +33,16 @@ def loaded_since(before: Collection[str]) -> Loaded:
     """What this process has loaded, but for the modules `before`."""
     import torch
 
-    isas: Iterable[object] = ()
-    if compilers.VEC_ISAS.module in sys.modules:
-        asked = compilers.VEC_ISAS.load()
-        isas = asked() if asked.cache_info().currsize else ()
     return Loaded(
         modules=tuple(name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _COMPILER),
         has_cuda=torch.cuda.is_available(),
-        vec_isas=tuple(map(str, isas)),
-        is_hashed=inductor.TORCH_KEY.module in sys.modules,
+        knows_isa=_has_loaded(compilers.VEC_ISAS) and compilers.VEC_ISAS.load().cache_info().currsize > 0,
+        is_hashed=_has_loaded(inductor.TORCH_KEY),
     )
+
+
+def _has_loaded(name: Name) -> bool:
+    return name.module in sys.modules
 
 
 def serve(asked: Mapping[str, str]) -> tuple[str, int]:
@@ -113,20 +113,8 @@ def _load(ahead: Loaded) -> None:
     with contextlib.suppress(Exception):  # then each fork finds it out
         if ahead.is_hashed:
             inductor.TORCH_KEY.load()()
-        if ahead.vec_isas:
-            _know_isas(ahead.vec_isas)
-
-
-def _know_isas(found: tuple[str, ...]) -> None:
-    """Let torch know its vector instructions; it finds them out by a program for each that it compiles and runs, which
-    takes up to a minute of each process.
-    """
-    isas = compilers.VEC_ISAS.load()
-    with inductor.CONFIG.load().patch({"cpp.vec_isa_ok": True}):
-        can_all = tuple(map(str, isas())) == found
-    if not can_all:
-        isas.cache_clear()
-        isas()
+        if ahead.knows_isa:
+            compilers.VEC_ISAS.load()()
 
 
 def _opened(besides: Collection[str]) -> Iterator[str]:
