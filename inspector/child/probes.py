@@ -24,6 +24,12 @@ def _entry(watches: str, installer: str) -> Entry:
 
 PROBES: Final[tuple[Entry, ...]] = (
     _entry("torch._dynamo.utils", "lowering.frontend.times:install"),
+    _entry("torch.export._trace", "lowering.frontend.ahead:install_trace"),
+    _entry("torch.export", "lowering.frontend.ahead:install_export"),
+    _entry("torch._inductor.debug", "lowering.frontend.ahead:install_packages"),
+    _entry("torch._inductor.package", "lowering.frontend.ahead:install_loads"),
+    _entry("torch._dynamo.aot_compile", "lowering.frontend.ahead:install_functions"),
+    _entry("torch.compiler._cache", "lowering.frontend.ahead:install_caches"),
     _entry("torch._dynamo.utils", "lowering.core.call_sites:install"),
     _entry("torch._dynamo.convert_frame", "lowering.core.compile_names:install_counted"),
     _entry("torch._dynamo.compiled_autograd", "lowering.core.compile_names:install_resets"),

@@ -41,6 +41,7 @@ _TICKS: Final = (
     500,
 )
 COLOURS: Final = {
+    stages.EXPORT: ("#d3e3ea", "#2c6179"),
     stages.DYNAMO: ("#d9ecf9", "#0072b2"),
     stages.GUARDS: ("#e3f1fb", "#3b8fc4"),
     stages.AOT: ("#e4dcf1", "#5b3f8c"),
@@ -51,6 +52,7 @@ COLOURS: Final = {
     stages.CODEGEN: ("#cdeee1", "#00785a"),
     stages.BUILDING: ("#f6b3a2", "#a8200d"),
     stages.TUNING: ("#fad2c8", "#c23b22"),
+    stages.PACKAGES: ("#e9e2d0", "#6e5a24"),
     stages.CAPTURE: ("#d5e8d0", "#2f6b1f"),
 }
 """Stage → fill and border; the others are grey."""

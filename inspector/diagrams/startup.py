@@ -23,12 +23,14 @@ _MOST_THREADS: Final = 24
 """Threads of one lane that have a line of their own; further ones share the last."""
 _COLOUR_OF: Final = {
     IMPORTS: ("#dfe7d3", "#4b6b1f"),
+    stages.EXPORT: COLOURS[stages.EXPORT],
     DYNAMO: COLOURS[stages.DYNAMO],
     AOT: COLOURS[stages.AOT],
     INDUCTOR: COLOURS[stages.LOWERING],
     stages.BUILDING: COLOURS[stages.BUILDING],
     stages.TUNING: COLOURS[stages.TUNING],
     FIRST_CALLS: ("#cfeaec", "#1d6b73"),
+    stages.PACKAGES: COLOURS[stages.PACKAGES],
     stages.CAPTURE: COLOURS[stages.CAPTURE],
     OWN: ("#e6dcf7", "#54358a"),
     QUEUED: ("#fbe3c4", "#8f5f14"),

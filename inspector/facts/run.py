@@ -164,7 +164,8 @@ class Hook(Fact, frozen=True, kw_only=True, tag="hook"):
 
 
 class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
-    """One run of a timer of torch's (`dynamo_timed`) during a compile, by torch's clock.
+    """One run of a timer of torch's (`dynamo_timed`) during a compile, by torch's clock; or one call of what exports,
+    compiles ahead of time, saves or loads.
 
     `graph` holds the compile id; empty if torch worked for no particular compile.
     """
@@ -173,7 +174,9 @@ class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
     per_graph: ClassVar[bool] = False
 
     name: str
-    """torch's: `entire_frame_compile`, `GraphLowering.run`, `pass.post_grad_passes.remove_noop_ops`."""
+    """torch's: `entire_frame_compile`, `GraphLowering.run`, `pass.post_grad_passes.remove_noop_ops`; of a call what
+    torch's documentation names it: `torch.export.export`, `aoti_load_package`.
+    """
     start: float
     """When it began, in seconds since the epoch."""
     seconds: float
@@ -184,6 +187,8 @@ class Timed(Fact, frozen=True, kw_only=True, tag="timed"):
     """
     thread: Int64 = 0
     """Number of the thread, in the order in which threads first ended a timer."""
+    where: Location | None = None
+    """Of a call the program's line; else `null`."""
 
 
 class TimerBegan(Fact, frozen=True, kw_only=True, tag="timer_began"):

@@ -11,6 +11,7 @@ from inspect_compile.knowledge.frontend.compile_stages import BUILDING, TUNING, 
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.probe import Probes, argument
+from inspect_compile.torch_compat import ahead
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import dynamo as names
 
@@ -39,9 +40,10 @@ def install(probes: Probes) -> None:
     stage, written = "", 0.0
 
     def began(logger: Any, args: tuple[Any, ...], result: Any) -> None:
-        nonlocal stage, written
+        nonlocal has_compiled, stage, written
         name = str(args[0])
         opened.parts.append((name, probes.spent))
+        has_compiled = has_compiled or name == ahead.COMPILE
         if not is_stage(name) or ((meant := compile_id()) is None and not has_compiled):
             return
         probes.sink.add(TimerBegan(graph=meant or "", name=name, start=args[1] / _BILLION))
@@ -73,7 +75,7 @@ def install(probes: Probes) -> None:
                 start=start / _BILLION,
                 seconds=round((now - start) / _BILLION, 6),
                 probes=round(probes.spent - spent, 6),
-                thread=_thread(),
+                thread=thread_number(),
             )
         )
         if not opened.parts:  # the program goes on, and may be killed before there is anything else to write
@@ -92,11 +94,13 @@ def install_first_calls(probes: Probes) -> None:
 
     def called(state: tuple[str, str], start: float, seconds: float) -> None:
         graph, part = state
-        probes.sink.add(FirstCall(graph=graph, part=part, start=start, seconds=round(seconds, 6), thread=_thread()))
+        probes.sink.add(
+            FirstCall(graph=graph, part=part, start=start, seconds=round(seconds, 6), thread=thread_number())
+        )
 
     probes.first_calls(PROBE, call_names.POST_COMPILE, call_names.CALLED, ready, called)
 
 
-def _thread() -> int:
+def thread_number() -> int:
     """The number of the running thread."""
     return _THREADS.setdefault(threading.get_ident(), len(_THREADS))

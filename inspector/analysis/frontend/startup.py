@@ -20,15 +20,16 @@ from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 
 IMPORTS, DYNAMO, AOT, INDUCTOR, FIRST_CALLS = "imports", "Dynamo", "AOTAutograd", "Inductor", "first calls"
 LANES: Final = (
-    *(IMPORTS, DYNAMO, AOT, INDUCTOR),
-    *(stages.BUILDING, stages.TUNING, stages.CACHES, FIRST_CALLS, stages.CAPTURE, stages.OTHER),
+    *(IMPORTS, stages.EXPORT, DYNAMO, AOT, INDUCTOR, stages.BUILDING, stages.TUNING),
+    *(stages.CACHES, stages.PACKAGES, FIRST_CALLS, stages.CAPTURE, stages.OTHER),
 )
 """In the order of a first compile."""
+_OF_THEIR_OWN: Final = (stages.EXPORT, stages.BUILDING, stages.TUNING, stages.CACHES, stages.PACKAGES, stages.CAPTURE)
 _LANE_OF: Final = {
     **dict.fromkeys((stages.DYNAMO, stages.GUARDS), DYNAMO),
     **dict.fromkeys((stages.AOT, stages.PARTITION), AOT),
     **dict.fromkeys((stages.PASSES, stages.LOWERING, stages.SCHEDULING, stages.CODEGEN), INDUCTOR),
-    **{stage: stage for stage in (stages.BUILDING, stages.TUNING, stages.CACHES, stages.CAPTURE)},
+    **{stage: stage for stage in _OF_THEIR_OWN},
 }
 _GAP: Final = 1e-4
 """Seconds between two pieces of work of one kind that are told as one."""

@@ -1,37 +1,39 @@
 """Where compile time went: its stages, and sums for each compile, pass, kernel and probe."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 import msgspec
 
 from inspect_compile.analysis.dumps.hooks import hooks
 from inspect_compile.analysis.frontend.startup import own_place, startup_rows
-from inspect_compile.analysis.frontend.times import TimerRun, compile_seconds, parts, stage_times
+from inspect_compile.analysis.frontend.times import TimerRun, ahead, compile_seconds, parts, stage_times
 from inspect_compile.analysis.frontend.whole_start import whole_start, whole_start_rows
 from inspect_compile.facts import Binary, Choice, Frame, Pass, Tuning
 from inspect_compile.graph import Graphs, grouped
 
-Kind = Literal["compile", "pass", "kernel", "probe"]
+Kind = Literal["compile", "ahead", "pass", "kernel", "probe"]
 
 
 class TimeSum(msgspec.Struct, frozen=True, tag_field="fact", tag="time_sum"):
-    """What one compile, pass, kernel or probe took in all."""
+    """What one compile, call that compiles ahead of time, pass, kernel or probe took in all."""
 
     kind: Kind
     name: str
-    """The compile id, empty for what ran in no specific compile; the pass, the kernel, the probe."""
+    """The compile id, empty for what ran in no specific compile; the call, `torch.export.export`; the pass, the kernel,
+    the probe.
+    """
     about: str
-    """The function of a compile, the stage of a pass; of a kernel `compiled`, or `timed` for autotuning."""
+    """The function of a compile, the stage of a call or a pass; of a kernel `compiled`, or `timed` for autotuning."""
     module: str
     """Of a compile, as of its frame: `layers.0.mlp`; else empty."""
     place: str
     """Of a compile the user's own line: that of its frame, or, if this is a library's, the one that led to it,
-    `train.py:12`; else empty.
+    `train.py:12`; of a call the line that called; else empty.
     """
     count: int
-    """Runs of a pass, compiled configurations or timed choices of a kernel, calls of a probe; of a compile 1."""
+    """Calls; runs of a pass, compiled configurations or timed choices of a kernel, calls of a probe; of a compile 1."""
     seconds: float
     """Of a pass without the passes inside it; of a timed kernel one run of each choice."""
 
@@ -65,10 +67,14 @@ def time_rows(graphs: Graphs) -> Iterator[msgspec.Struct]:
         yield from own
 
 
-def time_sums(graphs: Graphs, found: Iterable[TimerRun]) -> list[TimeSum]:
+def time_sums(graphs: Graphs, found: Sequence[TimerRun]) -> list[TimeSum]:
     """The sums of each kind, the largest first; `found` are the timers of the compiles that are asked for."""
     frames = {row.graph: row for row in graphs.dump.rows(Frame)}
     rows = [_of_compile(name, frames.get(name), took) for name, took in compile_seconds(found).items()]
+    calls = grouped(ahead(found), lambda part: (part.name, part.stage, part.place))
+    rows += [
+        TimeSum("ahead", *of[:2], "", of[2], len(own), sum(one.seconds for one in own)) for of, own in calls.items()
+    ]
     rows += [*_summed("pass", _passes(graphs)), *_summed("kernel", _kernels(graphs))]
     rows += _summed("probe", ((row.probe, "", row.calls, row.seconds) for row in hooks(graphs.dump)))
     return sorted(rows, key=lambda row: (-row.seconds, row.name, row.about))

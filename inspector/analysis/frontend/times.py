@@ -1,13 +1,13 @@
 """Where compile time went: torch's own timers, each without the timers inside it, and by stage."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Timed
-from inspect_compile.graph import gathered
+from inspect_compile.facts import Location, Timed
+from inspect_compile.graph import file_name, gathered
 from inspect_compile.knowledge.frontend.compile_stages import PROBES, STAGES, stage_of
 
 _SLACK = 2e-6
@@ -32,6 +32,8 @@ class TimerRun(msgspec.Struct, frozen=True, tag_field="fact", tag="time_part"):
     depth: int
     """Nesting depth."""
     thread: int
+    place: str = ""
+    """Of a call that exports, compiles ahead of time, saves or loads, the program's line: `train.py:12`."""
 
 
 class StageTime(msgspec.Struct, frozen=True, tag_field="fact", tag="stage_time"):
@@ -74,9 +76,24 @@ def parts(dump: Dump) -> list[TimerRun]:
         start = row.start - first
         stage = stage_of(row.name)
         found.append(
-            TimerRun(row.graph, row.name, stage, start, row.seconds, left, watching, depths[position], row.thread)
+            TimerRun(
+                row.graph,
+                row.name,
+                stage,
+                start,
+                row.seconds,
+                left,
+                watching,
+                depths[position],
+                row.thread,
+                _place(row.where),
+            )
         )
     return found
+
+
+def _place(where: Location | None) -> str:
+    return "" if where is None else f"{file_name(where.file)}:{where.line}"
 
 
 def _is_in(row: Timed, other: Timed) -> bool:
@@ -123,14 +140,38 @@ def total(found: Iterable[TimerRun]) -> float:
 def compile_seconds(found: Iterable[TimerRun]) -> dict[str, float]:
     """Compile → seconds from its beginning to its end, without pauses; parallel compiles count fully.
 
-    The empty key has what ran outside of compiles: threads that build kernels do not say for which one.
+    The empty key has what ran outside of compiles, and of calls that have a place: threads that build kernels do not
+    say for which one.
     """
-    spans = gathered((part.graph, (part.start, part.start + part.seconds)) for part in found if not part.depth)
+    rows = list(found)
+    spans = gathered((part.graph, _span(part)) for part in outermost(rows) if part.graph or not part.place)
     seconds = {graph: covered(own) for graph, own in spans.items()}
     if "" in spans:
-        named = [span for graph, own in spans.items() if graph for span in own]
+        named = [*(span for graph, own in spans.items() if graph for span in own), *map(_span, ahead(rows))]
         seconds[""] = max(covered([*named, *spans[""]]) - covered(named), 0.0)
-    return seconds
+    return {graph: one for graph, one in seconds.items() if graph or one}
+
+
+def ahead(found: Iterable[TimerRun]) -> list[TimerRun]:
+    """The calls that export, compile ahead of time, save and load, but for those in another one."""
+    return [part for part in outermost(found) if part.place]
+
+
+def outermost(found: Iterable[TimerRun]) -> Iterator[TimerRun]:
+    """The parts that are in none of the same compile, and of the calls with a place those that are in no other;
+    `found` as in `parts`.
+    """
+    above: list[tuple[str, bool]] = []
+    for part in found:
+        del above[part.depth :]
+        own = part.graph, bool(part.place)
+        if own not in above:
+            yield part
+        above.append(own)
+
+
+def _span(part: TimerRun) -> tuple[float, float]:
+    return part.start, part.start + part.seconds
 
 
 def pieces(rows: list[TimerRun]) -> list[tuple[int, float, float]]:

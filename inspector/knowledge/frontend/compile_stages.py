@@ -6,24 +6,28 @@ DYNAMO, GUARDS, AOT, PASSES, PARTITION = "Dynamo", "guards", "AOTAutograd", "gra
 LOWERING, SCHEDULING, CODEGEN = "lowering", "scheduling and fusion", "code generation"
 BUILDING, TUNING, CACHES, COLLECTING, OTHER = "building kernels", "autotuning", "caches", "garbage collection", "other"
 CAPTURE = "CUDA graph capture"
+EXPORT, PACKAGES = "export", "packages"
+"""Of programs that are compiled ahead of time: tracing them; writing and loading what was compiled."""
 PROBES = "our probes"
 
 STAGES: Final = (
-    DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, CAPTURE,
-    COLLECTING, OTHER, PROBES,
+    EXPORT, DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, PACKAGES,
+    CAPTURE, COLLECTING, OTHER, PROBES,
 )  # fmt: skip
 """In order; the last is the cost of recording, which is subtracted from all others."""
 
 _NAMES: Final[dict[str, tuple[str, ...]]] = {
+    EXPORT: ("torch.export.export",),
     DYNAMO: (
         *("dynamo", "entire_frame_compile", "_compile.compile_inner", "bytecode_tracing", "fullgraph_capture"),
-        *("insert_deferred_runtime_asserts",),
+        *("insert_deferred_runtime_asserts", "aot_compile"),
     ),
     GUARDS: ("build_guards", "guard_collective"),
     AOT: (
         *("backend_compile", "OutputGraph.call_user_compiler", "create_aot_dispatcher_function"),
         *("aot_collect_metadata", "aot_trace_joint_graph", "entire_backward_compile", "backward._backward_impl"),
         *("compile_fx.<locals>.fw_compiler_base", "compile_fx.<locals>.bw_compiler", "compiled_autograd"),
+        "compile_fx_aot",
     ),
     PARTITION: ("min_cut_rematerialization_partition",),
     PASSES: (
@@ -48,6 +52,10 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     CACHES: ("inductor_codecache_torch_key", "CacheBase.get_system.triton_key", "AOTAutogradCache.inductor_load"),
     CAPTURE: ("cudagraphify.get_container", "CUDAGraphNode.record"),
+    PACKAGES: (
+        *("torch.export.save", "torch.export.load", "aoti_compile_and_package", "aoti_load_package"),
+        *("save_compiled_function", "load_compiled_function", "save_cache_artifacts", "load_cache_artifacts"),
+    ),
     COLLECTING: ("gc",),
 }
 BUILDERS: Final = frozenset(

@@ -92,6 +92,17 @@ class _List(NamedTuple):
 
 LISTS: Final = (
     _List(
+        "ahead",
+        "exported, compiled ahead of time, saved and loaded",
+        "time",
+        (
+            _TIME,
+            _name("call"),
+            Column("times", lambda row: f"{row.count:,}", right=True),
+            Column("line", lambda row: one_line(row.place)),
+        ),
+    ),
+    _List(
         "compile",
         "compiles",
         "time",
