@@ -2,7 +2,9 @@
 
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths
-from inspect_compile.facts import CacheLookup, Frame, Remark
+from inspect_compile.facts import CacheLookup, Frame, Remark, Timed
+from inspect_compile.graph import file_name
+from inspect_compile.knowledge.frontend.compile_stages import LOADS
 from inspect_compile.knowledge.overview.nothing import (
     COMPILED_NOTHING,
     NOT_COMPILED,
@@ -32,6 +34,11 @@ def nothing(dump: Dump) -> Why | None:
             keeps_caches=dump.run.cache == "keep",
             frames=len({row.graph for row in frames}),
             compiled=len({row.graph for row in frames if row.status == "compiled"}),
+            loaded=tuple(
+                (row.name, "" if row.where is None else f"{file_name(row.where.file)}:{row.where.line}")
+                for row in dump.rows(Timed)
+                if row.name in LOADS
+            ),
             skipped=_skipped(frames),
             is_recorded=dump.run.tables is not None,
             is_growing=run_state(dump).is_growing,

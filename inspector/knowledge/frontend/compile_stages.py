@@ -58,6 +58,10 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
     ),
     COLLECTING: ("gc",),
 }
+LOADS: Final = frozenset({"aoti_load_package", "load_compiled_function"})
+"""Calls that load what was compiled before, and can be run."""
+COMPILES: Final = frozenset({"aoti_compile_and_package", "aot_compile"})
+"""Calls that compile ahead of time."""
 BUILDERS: Final = frozenset(
     {"compile_file", "StaticAutotunerFuture.warm_precompile", "CachingAutotuner.slow_precompile_config"}
 )

@@ -30,6 +30,8 @@ class Seen(NamedTuple):
     """Number of frames that Dynamo looked at."""
     compiled: int = 0
     """Number of those that it compiled."""
+    loaded: tuple[tuple[str, str], ...] = ()
+    """Calls that loaded what was compiled before, and the program's lines."""
     skipped: tuple[tuple[str, str], ...] = ()
     """Function and exception of each frame that Dynamo left to Python, if it compiled none."""
     saw_torch: bool = True
@@ -102,6 +104,13 @@ def _why_nothing(seen: Seen) -> Why:
     if seen.frames:
         looked = f"Dynamo looked at {seen.frames:,} frame{'s' * (seen.frames != 1)}"
         return Why(f"{looked}, and {_NOT_BY_INDUCTOR} (another backend, or nothing to compile)", table="dynamo")
+    if seen.loaded:
+        call, place = seen.loaded[0]
+        more = len(seen.loaded) - 1
+        at = f"{place} loaded" if place else "the program loaded"
+        also = f", and {more} more call{'s' * (more != 1)} did" if more else ""
+        to_do = "`inspect-compile open PACKAGE` shows what is in an AOTInductor package"
+        return Why(f"{at} what had been compiled before ({call}){also}", to_do, "time")
     if not seen.is_recorded:
         return Why("the run did not record whether it compiled any")
     return Why(

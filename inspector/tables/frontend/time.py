@@ -9,6 +9,7 @@ from inspect_compile.analysis.frontend.startup import Lane, Region, regions
 from inspect_compile.analysis.frontend.time_sums import Kind, TimeSum, time_rows, time_sums, wanted_parts
 from inspect_compile.analysis.frontend.times import StageTime, TimerRun, stage_times, total
 from inspect_compile.analysis.frontend.whole_start import RunLane, RunProcess, RunWait, WholeStart, whole_start
+from inspect_compile.knowledge.frontend.compile_stages import COMPILES
 from inspect_compile.tables.columns import Column
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Block, Stack, Table, heading, styled
@@ -235,7 +236,8 @@ def _stages(found: list[TimerRun]) -> Table[StageTime]:
     rows = stage_times(found)
     threads = len({part.thread for part in found})
     whole = total(found) or sum(row.seconds for row in rows)
-    summary = f"{seconds_text(whole)} in {number_of(len({part.graph for part in found if part.graph}), 'compile')}"
+    compiles = len({part.graph for part in found if part.graph}) or sum(part.name in COMPILES for part in found)
+    summary = seconds_text(whole) + (f" in {number_of(compiles, 'compile')}" if compiles else "")
     summary += f", on {number_of(threads, 'thread')}" if threads > 1 else ""
     return Table(STAGE_COLUMNS, rows, title=heading("compile time", summary))
 
