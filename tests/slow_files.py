@@ -48,6 +48,8 @@ SLOW: Final = frozenset(
         "origins/test_inductor_cache.py",
         "origins/test_recompiled.py",
         "origins/test_runnables.py",
+        "report/test_accessible.py",
+        "report/test_places_in_browser.py",
         "reports/test_reports.py",
         "tables/overview/test_findings.py",
         "tables/overview/test_node_page.py",

@@ -4,6 +4,7 @@ Everything that stands for FX nodes carries their numbers in `data-n`: what shar
 """
 
 from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import Final
 
 from inspect_compile.analysis.kernels.instructions import says_places_only
@@ -12,15 +13,20 @@ from inspect_compile.facts import Kernel, Node
 from inspect_compile.graph import CompiledGraph, gathered
 from inspect_compile.graph.kernels.statements import Annotated
 from inspect_compile.graph.provenance.chain import Line
-from inspect_compile.knowledge.frontend.own_code import is_library
+from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 from inspect_compile.report.fx_text import call_text
 from inspect_compile.report.markup import Budget, Markup, element, escaped, joined
+from inspect_compile.report.packing import packed
+from inspect_compile.report.places import Places, source_line
 from inspect_compile.tables.kernels.binaries import binary_text
+from inspect_compile.tables.lowering.nodes import EDGES
 from inspect_compile.tables.text import file_name, number_of, one_line, place_text
 
 STAGES: Final = ("ptx", "sass", "amdgcn", "isa", "ttgir", "ttir")
 """The stages that are shown where the dump has them, the machine's first."""
 
+_FOLDED: Final = 4
+"""Parameters and placeholders from which they are folded."""
 _LONGEST: Final = 400
 """Maximum characters of a line of code."""
 _MOST_NUMBERS: Final = 400
@@ -30,34 +36,56 @@ _MOST_NUMBERS: Final = 400
 class Code:
     """The three columns of one graph."""
 
-    def __init__(self, graph: CompiledGraph, budget: Budget) -> None:
+    def __init__(self, graph: CompiledGraph, budget: Budget, places: Places) -> None:
         self._dump = graph.dump
         self._of = graph.provenance
         self._statements = graph.statements
         self._budget = budget
         self._number = {self._of.key(node.graph, node.name): place for place, node in enumerate(self._of.nodes)}
         self._graph = graph.fact
+        self._places = places.of_graph(graph.name)
 
-    def html(self) -> Markup:
-        """Everything; empty for a graph without nodes and kernels."""
+    def html(self, *links: Markup, is_open: bool = True) -> Markup:
+        """Everything, folded if not `is_open`, with `links` to what else there is; empty for a graph without nodes and
+        kernels.
+        """
         if not self._of.nodes and not self._of.kernels:
             return Markup("")
+        title = f"{self._graph.kind} {self._graph.compile_id or ''}".rstrip()
+        size = f"{number_of(len(self._of.nodes), 'node')}, {number_of(len(self._of.kernels), 'kernel')}"
+        head = element(
+            "summary",
+            element("b", one_line(self._graph.graph)),
+            f" {title} ",
+            element("i", size, class_="dim"),
+        )
+        more = element("p", *links, class_="more") if links else Markup("")
+        place = self._places.take("graph", self._graph.graph)
+        instead = f"the code of {one_line(self._graph.graph)}"
+        return element("details", head, more, packed(self._columns(), instead), class_="code", id=place, open=is_open)
+
+    def _columns(self) -> Markup:
         columns = (
             ("Program", self._program()),
-            ("FX nodes", (self._node(node) for node in self._of.nodes)),
+            ("FX nodes", self._nodes()),
             ("Kernels", (self._kernel(place, kernel) for place, kernel in enumerate(self._of.kernels))),
         )
         panes = (
-            element("div", element("h4", title), element("div", *rows, class_="pane", tabindex="0"), class_="column")
+            element(
+                "div",
+                element("p", title, class_="head"),
+                element("div", *rows, class_="pane", tabindex="0", role="group", aria_label=title),
+                class_="column",
+            )
             for title, rows in columns
         )
-        name = f"{one_line(self._graph.graph)}  {self._graph.kind} {self._graph.compile_id or ''}".rstrip()
-        return element("div", element("h3", name), element("div", *panes, class_="columns"), class_="code")
+        return element("div", *panes, class_="columns")
 
     def _program(self) -> Iterator[Markup]:
         """Each line that nodes come from, as the dump has it; the user's own files first."""
-        texts = {Line.of(node.where): node.where.code for node in self._of.nodes if node.where is not None}
-        nodes = gathered((line, name) for name, line in self._of.line_of_node.items())
+        there = (one for node in self._of.nodes for one in (node.where, node.where and own_line(node.where)) if one)
+        texts = {Line.of(one): one.code for one in there}
+        nodes = gathered((line, name) for name, lines in self._of.lines_of_node.items() for line in lines)
         lines = sorted(nodes, key=lambda line: (is_library(line.file), line.file, line.number))
         file = None
         for line in lines:
@@ -66,14 +94,26 @@ class Code:
                 yield element("div", element("b", file_name(file)), class_="file", title=one_line(file))
             kernels: set[int] = set().union(*(self._of.kernels_of_node.get(name, ()) for name in nodes[line]))
             note = f"{number_of(len(nodes[line]), 'node')}, {number_of(len(kernels), 'kernel')}"
-            yield self._row(texts.get(line, ""), nodes[line], str(line.number), note)
+            place = self._places.take("line", source_line(line))
+            yield self._row(texts.get(line, ""), nodes[line], str(line.number), note, place)
+
+    def _nodes(self) -> Iterator[Markup]:
+        """Each node; parameters and placeholders folded away where they stand."""
+        for is_edge, nodes in groupby(self._of.nodes, lambda node: node.op in EDGES and node.op != "output"):
+            rows = [self._node(node) for node in nodes]
+            if not is_edge or len(rows) < _FOLDED:
+                yield from rows
+                continue
+            title = element("summary", number_of(len(rows), "parameter or placeholder", "parameters and placeholders"))
+            yield element("details", title, *rows, class_="edges")
 
     def _node(self, node: Node) -> Markup:
         name = self._of.key(node.graph, node.name)
         kernels = sorted(self._of.kernels_of_node.get(name, ()))
         names = ", ".join(f"k{place + 1}" for place in kernels[:4]) + ("…" if len(kernels) > 4 else "")
         note = "  ".join(part for part in (place_text(node.where), names) if part)
-        return self._row(f"{name} = {call_text(node)}", (name,), str(self._number[name]), note)
+        place = self._places.take("node", name)
+        return self._row(f"{name} = {call_text(node)}", (name,), str(self._number[name]), note, place)
 
     def _kernel(self, place: int, kernel: Kernel) -> Markup:
         nodes = [self._of.key(kernel.graph, name) for name in kernel.nodes]
@@ -88,8 +128,9 @@ class Code:
         )
         marks = self._marks(nodes)
         text = self._dump.text(kernel.graph, kernel.source) if kernel.source else None
+        at = self._places.take("kernel", kernel.name)
         if text is None:
-            return element("div", head, class_="kernel extern", data_n=marks, tabindex="0" if marks else None)
+            return element("div", head, class_="kernel extern", data_n=marks, id=at)
         rows = {row.line: row for row in self._statements.of_all_calls(kernel)}
         stages = KernelStages(self._dump, kernel)
         parts = [element("summary", head, data_n=marks)]
@@ -101,7 +142,7 @@ class Code:
         else:
             parts.append(self._budget.too_long(kernel.source or ""))
         parts += self._stages(kernel, stages)
-        return element("details", *parts, class_="kernel")
+        return element("details", *parts, class_="kernel", id=at)
 
     def _statement(self, text: str, number: int, row: Annotated | None) -> Markup:
         nodes = [] if row is None else [self._of.key(row.graph, name) for name in row.nodes]
@@ -136,11 +177,12 @@ class Code:
             note = f"source {line.source[0]}" if line.source else ""
             yield self._row(line.text, nodes, str(line.line), note)
 
-    def _row(self, text: str, nodes: Iterable[str], number: str, note: str) -> Markup:
+    def _row(self, text: str, nodes: Iterable[str], number: str, note: str, place: str | None = None) -> Markup:
         """A line of code with its number and its note."""
         marks = self._marks(nodes)
         cut = text.rstrip() if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-        mark = f' data-n="{marks}" tabindex=0' if marks else ""
+        mark = f' data-n="{marks}"' if marks else ""
+        mark += f' id="{escaped(place)}"' if place else ""
         suffix = f"<i>{escaped(note)}</i>" if note else ""
         return Markup(f"<div{mark}><u>{escaped(number)}</u><code>{escaped(cut)}</code>{suffix}</div>\n")
 

@@ -11,14 +11,17 @@ from inspect_compile.report.markup import Markup, element, joined
 from inspect_compile.report.sections import Section
 
 _NOTE: Final = (
-    "JavaScript is off: all sections are listed below. With it, tables sort and filter, lines highlight what"
-    " belongs to them, and pictures zoom and pan."
+    "JavaScript is off: overview, findings, compiles and the beginning of each table are listed below. With it, long"
+    " tables, code, pictures and texts appear, tables sort and filter, and lines highlight what belongs to them."
 )
+SCRIPTS: Final = ("base", "packs", "tables", "places", "code", "pictures", "search", "commands", "keys", "start")
+"""The parts of the page's script, each in a file of its own, in the order in which they stand in the page."""
 
 
-def page(title: str, about: Iterable[str], sections: Iterable[Section]) -> str:
-    """The whole file. `title` and `about` are told above all sections."""
-    style, script = _asset("page.css"), _asset("page.js")
+def page(title: str, about: Iterable[str], sections: Iterable[Section], dump: str = "") -> str:
+    """The whole file. `title` and `about` stand above all sections; `dump` is how commands name the dump."""
+    style = _asset("page.css")
+    script = '"use strict";\n' + "".join(_asset("script", f"{name}.js") for name in SCRIPTS)
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
         "base-uri 'none'; form-action 'none'"
@@ -35,18 +38,23 @@ def page(title: str, about: Iterable[str], sections: Iterable[Section]) -> str:
         between="\n",
     )
     found = list(sections)
-    links = (element("a", one.title, href=f"#{one.name}") for one in found)
+    links = (
+        element(
+            "a", one.title, *([" ", element("i", one.badge, class_="bad")] if one.badge else []), href=f"#{one.name}"
+        )
+        for one in found
+    )
     top = element(
         "header",
         element("h1", title),
         *(element("p", line, class_="dim") for line in about),
-        element("nav", *links),
+        element("nav", *links, aria_label="Sections"),
         element("noscript", element("p", _NOTE)),
     )
     shown = (
         element(
             "section",
-            element("h2", one.title),
+            element("h2", one.title, tabindex="-1"),
             *(joined(block, "\n") for block in one.blocks),
             id=one.name,
             class_="on" if one is found[0] else None,
@@ -54,13 +62,13 @@ def page(title: str, about: Iterable[str], sections: Iterable[Section]) -> str:
         for one in found
     )
     foot = element("footer", f"inspect-compile {__version__}", class_="dim")
-    body = joined(top, element("main", *shown), foot, between="\n")
+    body = joined(top, element("main", *shown, data_dump=dump or None), foot, between="\n")
     return f'<!DOCTYPE html>\n<html lang="en">\n<head>\n{head}\n</head>\n<body>\n{body}\n</body>\n</html>\n'
 
 
-def _asset(name: str) -> str:
+def _asset(*path: str) -> str:
     """A file of the page's own; line ends are those that an HTML parser makes of any."""
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8").replace("\r\n", "\n")
+    return resources.files(__package__).joinpath(*path).read_text(encoding="utf-8").replace("\r\n", "\n")
 
 
 def _hash(text: str) -> str:

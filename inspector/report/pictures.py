@@ -16,6 +16,7 @@ from inspect_compile.errors import CommandError
 from inspect_compile.facts import Operation
 from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.report.markup import Markup, element
+from inspect_compile.report.packing import packed
 from inspect_compile.tables.text import unbroken
 
 if TYPE_CHECKING:
@@ -39,9 +40,8 @@ def figure(drawing: str, title: str) -> Markup:
     """A drawing of ours with its title; its texts are escaped already."""
     start = drawing.find("<svg")
     inner = _ID.sub("<g", _STYLE.sub("", drawing[start:]))
-    return element(
-        "figure", element("figcaption", title), element("div", Markup(inner), class_="canvas"), class_="picture"
-    )
+    drawn = element("div", Markup(inner), class_="canvas", tabindex="0", role="img", aria_label=title)
+    return element("figure", element("figcaption", title), packed(drawn, f"the picture of {title}"), class_="picture")
 
 
 def missing(title: str, why: str) -> Markup:

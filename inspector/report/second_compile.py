@@ -11,6 +11,7 @@ from inspect_compile.graph import CompiledGraph, Graphs
 from inspect_compile.knowledge.origins import unknown_text
 from inspect_compile.report import pictures
 from inspect_compile.report.blocks import shown
+from inspect_compile.report.links import Links
 from inspect_compile.report.markup import Markup, element
 from inspect_compile.report.sections import FEW_GRAPHS, ReportRequest, Section, folded
 from inspect_compile.tables.compare.second_compile import agreement_text
@@ -48,7 +49,8 @@ def _tables(asked: ReportRequest, origin: str, place: str) -> Iterator[Markup]:
             if name not in _ALSO and not unknown_text(origin, name):
                 continue
             try:
-                found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name))
+                block = tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.argument)
+                found = shown(block, Links(dump=asked.argument))
             except CommandError:
                 continue  # nothing that a compile on its own has
             if found.rows:

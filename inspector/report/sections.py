@@ -1,24 +1,34 @@
 """The sections of the page: the tables of each, and what else."""
 
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from inspect_compile import tables
 from inspect_compile.analysis.dumps.parts import is_only_parts
+from inspect_compile.analysis.frontend.call_tree import compile_rows
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
-from inspect_compile.facts import Artifact
+from inspect_compile.facts import Artifact, GraphBreak
 from inspect_compile.graph import CompiledGraph, Graphs, grouped
+from inspect_compile.knowledge.frontend.own_code import own_line
 from inspect_compile.report import pictures
 from inspect_compile.report.blocks import Shown, shown
 from inspect_compile.report.code import Code
+from inspect_compile.report.compiles import Compiles
+from inspect_compile.report.landmarks import LEADS, MARKS, NUMBERED, at_breaks, questions
+from inspect_compile.report.links import Links
 from inspect_compile.report.markup import Budget, Markup, element, joined
+from inspect_compile.report.packing import first_plain, packed
+from inspect_compile.report.places import Places
 from inspect_compile.report.stages import stages
 from inspect_compile.tables.frontend.traced import about, artifact_text
-from inspect_compile.tables.text import file_name, number_of, one_line, program_words
+from inspect_compile.tables.styled_text import Block
+from inspect_compile.tables.text import file_name, line_text, number_of, one_line, program_words
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
@@ -29,10 +39,13 @@ OPEN: Final = 60
 """A table with more rows is folded at first."""
 OPEN_LINES: Final = 200
 """The same for lines of text."""
+FEW_LINES: Final = 2
 MUCH: Final = 400
-"""A table without rows that says more, in characters, is shown all the same."""
+"""A table without rows that says more, in lines or in characters, is shown nevertheless."""
 FEW_GRAPHS: Final = 24
-"""Graphs whose code and pictures are shown; the tables are of all."""
+"""Graphs whose pictures, stages and texts are shown; the tables are of all."""
+MOST_CODE: Final = 400
+"""Graphs whose code is shown, as far as the characters last."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +56,8 @@ class Section:
     """Its place in the page's address: letters."""
     title: str
     blocks: Sequence[Markup] = ()
+    badge: str = ""
+    """What is said beside the title where the sections are listed: `2 failed`."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +70,36 @@ class ReportRequest:
     rows: int
     """Maximum number of rows of each graph in a table."""
     budget: Budget = field(default_factory=lambda: Budget(CHARACTERS))
+    prefix: str = ""
+    """Of ids, where the page has the same tables of another dump."""
+
+    @property
+    def argument(self) -> str:
+        """`name` as a shell takes it; options that choose a part stand behind it."""
+        name, space, options = self.name.partition(" --")
+        return f"{shlex.quote(name)}{space}{options}"
+
+    @cached_property
+    def places(self) -> Places:
+        """Where what the dump names stands in the page."""
+        shown = [CompiledGraph(self.dump, one.graph) for one in self.dump.outermost()[:MOST_CODE]]
+        rows = list(compile_rows(Graphs(self.dump)))
+        calls = (line_text(call) for row in rows for call in row.calls)
+        stops = (one.where for one in self.dump.rows(GraphBreak) if one.where is not None)
+        breaks = (line_text(one) for where in stops for one in (where, own_line(where)) if one is not None)
+        return Places(shown, [row.graph for row in rows if row.graph], calls, breaks)
+
+    @cached_property
+    def links(self) -> Links:
+        """What names and commands in the page lead to."""
+        if self.prefix:
+            return Links(dump=self.argument)
+        return Links(self.places, self.argument, [name for name in tables.TABLES if has_table(self.dump, name)])
+
+
+def has_table(dump: "Dump", name: str) -> bool:
+    """Whether the page of a dump has this table: that of a run whose ranks compiled has those of all ranks alone."""
+    return name in tables.OF_ALL_RANKS or not is_only_parts(dump)
 
 
 TEXTS: Final = (
@@ -71,26 +116,43 @@ TEXTS: Final = (
 
 
 def sections(asked: ReportRequest) -> Iterator[Section]:
-    """All sections, in order. Code, pictures and texts stand after the overview."""
-    places = _places(asked)
+    """All sections, in order. Compiles, code and pictures stand after the overview."""
+    texts = _texts_places(asked)
+    compiles = Compiles(asked.dump, asked.places, asked.links)
     for name, title, there in tables.SECTIONS:
-        blocks = list(_tables(asked, there, places))
+        blocks = list(_tables(asked, there))
         if name == "graph":
             blocks += stages(asked.dump, list(Graphs(asked.dump))[:FEW_GRAPHS], asked.rows, asked.budget)
         if name == "time" and (drawn := pictures.compile_timeline(asked.dump, program(asked.dump))) is not None:
             blocks.insert(0, drawn)
-        yield Section(name, title, blocks)
         if name == "overview":
+            asking = [] if asked.prefix else questions(asked.dump, has_failures=compiles.has_failures)
+            yield Section(name, title, [*asking, *blocks])
+            yield from _compiles(compiles, texts)
+            yield Section("code", "Code", _more(asked, MOST_CODE, list(_code(asked, texts))))
             graphs = asked.dump.outermost()[:FEW_GRAPHS]
-            yield Section(
-                "code",
-                "Code",
-                _more(asked, [Code(CompiledGraph(asked.dump, one.graph), asked.budget).html() for one in graphs]),
-            )
             found = [drawn for one in graphs for drawn in pictures.pictures(CompiledGraph(asked.dump, one.graph))]
             found = [*pictures.of_run(asked.dump), *found]
-            yield Section("pictures", "Pictures", _more(asked, found))
-    yield Section("texts", "Texts", list(_texts(asked, places)))
+            yield Section("pictures", "Pictures", _more(asked, FEW_GRAPHS, found))
+        else:
+            yield Section(name, title, blocks)
+    yield Section("texts", "Texts", first_plain(list(_texts(asked, texts)), "more texts"))
+
+
+def _compiles(found: Compiles, texts: Mapping[str, str]) -> Iterator[Section]:
+    blocks = list(found.html(texts.get))
+    if blocks:
+        yield Section("compiles", "Compiles", blocks, found.badge)
+
+
+def _code(asked: ReportRequest, texts: Mapping[str, str]) -> Iterator[Markup]:
+    """The code of each graph; the first is unfolded."""
+    for number, one in enumerate(asked.dump.outermost()[:MOST_CODE]):
+        there = [element("a", "its texts", href=place) for place in [texts.get(one.graph)] if place]
+        if one.compile_id and (place := asked.places.link("compile", one.compile_id)):
+            there.append(element("a", f"compile {one_line(one.compile_id)}", href=place))
+        code = Code(CompiledGraph(asked.dump, one.graph), asked.budget, asked.places)
+        yield code.html(joined(*there, between=" "), is_open=not number)
 
 
 def program(dump: "Dump") -> str:
@@ -105,29 +167,43 @@ def folded(title: str, found: Shown, place: str = "") -> Markup:
     size = number_of(found.rows, "row") if found.rows else number_of(found.lines, "line") if long else ""
     rows = element("i", size, class_="dim") if size else ""
     head = element("summary", element("b", title), " ", rows)
-    return element("details", head, found.html, open=not long, class_="table", id=f"table-{place}{title}")
+    html = joined(*first_plain(found.pieces, f"the rest of {title}"), between="\n")
+    return element("details", head, html, open=not long, class_="table", id=f"table-{place}{title}")
 
 
-def _tables(asked: ReportRequest, names: Sequence[str], places: Mapping[str, str]) -> Iterator[Markup]:
+def _tables(asked: ReportRequest, names: Sequence[str]) -> Iterator[Markup]:
     """The tables; those without a row are told in a line at the end."""
     empty: list[Markup] = []
     for name in names:
-        if name not in tables.OF_ALL_RANKS and is_only_parts(asked.dump):
+        if not has_table(asked.dump, name) or name == "compiles":  # a section of its own
             continue
         try:
-            found = shown(tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.name), places)
+            block = tables.table(name, Graphs(asked.dump), limit=asked.rows, dump_argument=asked.argument)
+            found = _shown(asked, name, block)
         except CommandError as error:
             empty.append(element("li", element("b", name), f"  {error}"))
             continue
-        if found.rows or found.characters > MUCH or name == "overview":
-            yield folded(name, found)
+        if name == "overview":
+            yield element("div", found.html, id=f"table-{asked.prefix}{name}")
+        elif found.rows or found.lines > FEW_LINES or found.characters > MUCH:
+            yield folded(name, found, asked.prefix)
         else:
-            empty.append(element("li", element("b", name), f"  {found.words}"))
+            empty.append(element("li", element("b", name), f"  {found.words}", id=f"table-{asked.prefix}{name}"))
     if empty:
         yield element("ul", *empty, class_="empty")
 
 
-def _places(asked: ReportRequest) -> dict[str, str]:
+def _shown(asked: ReportRequest, name: str, block: Block) -> Shown:
+    """A table; ids and what leads to them only in those of the page's first dump."""
+    if asked.prefix:
+        return shown(block, asked.links)
+    leads = LEADS[name]() if name in LEADS else None
+    numbered = NUMBERED.get(name, lambda line: None)
+    ids = at_breaks(asked.places) if name == "dynamo" else None
+    return shown(block, asked.links, marks=MARKS, numbered=numbered, leads=leads, ids=ids)
+
+
+def _texts_places(asked: ReportRequest) -> dict[str, str]:
     """A graph or a compile → where its texts are in the page: for a compile without texts of its own its graph's."""
     dump = asked.dump
     shown = [one for one in dump.outermost()[:FEW_GRAPHS] if any(dump.text(one.graph, name) for name in TEXTS)]
@@ -142,16 +218,17 @@ def _graph_place(graph: str) -> str:
 
 
 def _compile_place(compile_id: str) -> str:
-    return f"compile-{compile_id}"
+    return f"texts-of-{compile_id}"
 
 
-def _more(asked: ReportRequest, blocks: list[Markup]) -> list[Markup]:
-    """The blocks, and how many graphs are left out."""
-    left = len(asked.dump.outermost()) - FEW_GRAPHS
+def _more(asked: ReportRequest, most: int, blocks: list[Markup]) -> Sequence[Markup]:
+    """The blocks, and how many graphs are left out where only the first `most` are shown."""
+    left = len(asked.dump.outermost()) - most
     found = [block for block in blocks if block]
     if left > 0:
-        found.append(element("p", f"{number_of(left, 'more graph')}: inspect-compile open", class_="warn"))
-    return found or [element("p", "nothing was compiled", class_="dim")]
+        words = asked.links.command(f"open {asked.argument}") or Markup("")
+        found.append(element("p", f"{number_of(left, 'more graph')}: ", words, class_="warn"))
+    return first_plain(found, "what other graphs have") or [element("p", "nothing was compiled", class_="dim")]
 
 
 def _texts(asked: ReportRequest, places: Mapping[str, str]) -> Iterator[Markup]:
@@ -165,7 +242,7 @@ def _texts(asked: ReportRequest, places: Mapping[str, str]) -> Iterator[Markup]:
             size = element("i", number_of(text.count("\n") + 1, "line"), class_="dim")
             if asked.budget.takes(text):
                 head = element("summary", element("b", name), " ", size)
-                rows.append(element("details", head, element("pre", text, class_="source")))
+                rows.append(element("details", head, _source(text, name)))
             else:
                 rows.append(asked.budget.too_long(name))
         if rows:
@@ -190,4 +267,8 @@ def _artifact(asked: ReportRequest, row: ArtifactRow) -> Markup:
     text = artifact_text(row)
     if not asked.budget.takes(text):
         return asked.budget.too_long(one_line(row.name))
-    return element("details", head, element("pre", text, class_="source"))
+    return element("details", head, _source(text, one_line(row.name)))
+
+
+def _source(text: str, name: str) -> Markup:
+    return packed(element("pre", text, class_="source", tabindex="0"), name)

@@ -8,6 +8,7 @@ from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.blocks import table
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Budget, Markup, element
+from inspect_compile.report.packing import packed
 from inspect_compile.tables.lowering.nodes import COLUMNS
 from inspect_compile.tables.styled_text import Table
 from inspect_compile.tables.text import number_of
@@ -39,6 +40,7 @@ def _listed(
     count = element("i", number_of(len(rows), "row"), class_="dim")
     head = element("summary", element("b", title), " ", count)
     text = "\n".join(graph_lines(rows))
-    written = element("pre", text, class_="source") if budget.takes(text) else budget.too_long("the same as text")
+    source = element("pre", text, class_="source", tabindex="0")
+    written = packed(source, "the same as text") if budget.takes(text) else budget.too_long("the same as text")
     folded = element("details", element("summary", "as text"), written)
     yield element("details", head, folded, table(Table(COLUMNS, shown)), note, class_="table")

@@ -30,6 +30,7 @@ from inspect_compile.facts import Frame, Kernel, Node, Operation
 from inspect_compile.finish import ARTIFACTS, finish
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.report import pictures
+from inspect_compile.report.packing import unpacked
 from inspect_compile.tables import TABLES
 from inspect_compile.tables.columns import Span
 from inspect_compile.tables.layout import fitted
@@ -219,7 +220,7 @@ def _report(root: Path) -> Iterator[str]:
         yield from _command("report", "DUMP", "-o", f"{root}-page.html")(root)
     page = Path(f"{root}-page.html")
     if page.exists():
-        yield page.read_text(encoding="utf-8")
+        yield unpacked(page.read_text(encoding="utf-8"))
 
 
 def _export(form: str) -> View:

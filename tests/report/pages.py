@@ -4,11 +4,12 @@ import shutil
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from inspect_compile.commands import main
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Frame, KernelBody, Lowering, Remark, Run, StatementNodes
+from inspect_compile.facts import Artifact, Frame, KernelBody, Lowering, Recompile, Remark, Run, StatementNodes
+from inspect_compile.report.packing import unpacked
 from tests.handmade import GRAPH, at, ended, graph, kernel, line, lowered, made, node, operation
 
 MIXED: Final = Path(__file__).parents[1] / "data" / "tui" / "mixed"
@@ -26,7 +27,7 @@ HOSTILE: Final = (
     "&lt;script&gt;&#x3c;script&#x3e;",
 )
 VOID: Final = frozenset({"meta", "br", "img", "input", "link"})
-OPTIONAL: Final = frozenset({"td", "tr"})
+OPTIONAL: Final = frozenset({"td", "tr", "li"})
 """Elements whose end tag is left out."""
 
 
@@ -68,9 +69,9 @@ class Seen(HTMLParser):
 
 
 def seen(page: str) -> Seen:
-    """What is in a page."""
+    """What is in a page, packed or not."""
     found = Seen()
-    found.feed(page.replace("<wbr>", ""))  # no part of a text: where a long name may be broken
+    found.feed(unpacked(page).replace("<wbr>", ""))  # no part of a text: where a long name may be broken
     found.close()
     assert not found.open, found.open
     return found
@@ -86,6 +87,27 @@ def written(folder: Path, *words: str | Path) -> str:
 def recorded(folder: Path, source: Path = MIXED) -> Path:
     """A copy of a recorded dump."""
     return Path(shutil.copytree(source, folder / source.name))
+
+
+def failed(root: Path) -> Dump:
+    """A dump of a program that ended with an exception: one compile failed, one was given up, one is a recompile."""
+    why = "Unsupported: print Explanation: Dynamo does not trace print Hint: remove it"
+    function: dict[str, Any] = {"function": "step", "file": "/train.py", "line": 3, "caller": at(9, "step(x)")}
+    return made(
+        root,
+        Frame(graph="0/0", status="compiled", graphs=1, **function),
+        Frame(graph="0/1", status="failed", reason=why, **function),
+        Frame(graph="1/0", function="other", file="/train.py", line=20, status="skipped", reason=why),
+        Recompile(graph="0/1", function="step", file="/train.py", line=3, reasons=("0/0: x.size(0) == 4",)),
+        Artifact(graph="0/1", name="dynamo_error", text="Traceback: </pre><script>window.hacked=1</script>"),
+        graph(compile_id="0/0"),
+        node("mul", "aten.mul.Tensor", where=at(4, "y = x * 2")),
+        operation("op0", reads={"x": 16}, writes={"buf0": 16}, nodes=("mul",)),
+        kernel("cpp_fused_mul_0", "op0", nodes=("mul",), launches=(7,)),
+        line(7, "launch", kernel="cpp_fused_mul_0"),
+        ended(),
+        run=Run(status="raised", argv=("train.py",), exception="RuntimeError: no fake impl was registered"),
+    )
 
 
 def hostile(root: Path) -> Dump:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from inspect_compile.report import packing
 from tests.report.pages import HOSTILE, hostile, recorded, written
 
 ERRORS = ("error", "warning")
@@ -49,20 +50,20 @@ async def test_tables_sort_and_filter(tmp_path: Path) -> None:
         assert await page.says(texts("main > section.on", "one.id")) == '["overview"]'
         await page.says("location.hash = '#table-nodes'")
         await page.is_so(there("#graph.on #table-nodes[open] .tools"))
-        rows = "#table-nodes .wide:nth-of-type(2) tbody tr"
-        names = texts(rows, "one.cells[0].textContent")
+        rows = "[...document.querySelector('#table-nodes > .wide').querySelectorAll('tbody tr')]"
+        names = f"JSON.stringify({rows}.map(one => one.cells[0].textContent))"
         before = json.loads(await page.says(names))
         assert len(before) > 12
-        button = "document.querySelector('#table-nodes th button')"
+        button = "document.querySelector('#table-nodes > .wide th button')"
         await page.says(f"{button}.click()")
         up = json.loads(await page.says(names))
         assert sorted(up) == sorted(before)
         await page.says(f"{button}.click()")
         down = json.loads(await page.says(names))
         assert [name for name in down if name] == [name for name in reversed(up) if name]
-        box = "document.querySelector('#table-nodes input')"
+        box = "document.querySelector('#table-nodes > .tools input')"
         await page.says(f"{box}.value = 'softmax'; {box}.dispatchEvent(new Event('input'))")
-        kept = json.loads(await page.says(texts(rows)))
+        kept = json.loads(await page.says(f"JSON.stringify({rows}.map(one => one.textContent))"))
         assert len(kept) < len(before)
         assert all("softmax" in row for row in kept)
 
@@ -82,7 +83,7 @@ async def test_a_link_to_a_section_keeps_the_header_in_view(tmp_path: Path) -> N
 async def test_a_chosen_line_marks_its_nodes_and_statements(tmp_path: Path) -> None:
     async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
         await page.says("location.hash = '#code'")
-        await page.is_so(there("#code.on"))
+        await page.is_so(there("#code.on .column"))
         lines = "[...document.querySelectorAll('.column:first-child [data-n]')]"
         line = f"{lines}.find(one => one.textContent.includes('softmax'))"
         await page.says(f"{line}.click()")
@@ -119,9 +120,9 @@ async def test_search_finds_what_is_folded_and_goes_there(tmp_path: Path) -> Non
 
 async def test_a_compile_leads_to_its_texts(tmp_path: Path) -> None:
     async with shown(tmp_path, written(tmp_path, recorded(tmp_path))) as page:
-        links = json.loads(await page.says(texts("#table-compiles td a", "decodeURIComponent(one.hash)")))
+        links = json.loads(await page.says(texts(".tree a[href*=texts]", "decodeURIComponent(one.hash)")))
         assert links
-        await page.says("document.querySelector('#table-compiles td a').click()")
+        await page.says("document.querySelector('.tree a[href*=texts]').click()")
         await page.is_so(there("#texts.on"))
         top = f"document.getElementById({json.dumps(links[0][1:])}).getBoundingClientRect().top"
         await page.is_so(f"0 <= {top} && {top} < innerHeight")
@@ -146,11 +147,16 @@ async def test_without_a_script_everything_is_seen(tmp_path: Path) -> None:
         assert await page.says("getComputedStyle(document.body).backgroundColor") == "rgb(20, 24, 28)"
 
 
-async def test_nothing_of_a_hostile_dump_runs(tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_packed", [False, True])
+async def test_nothing_of_a_hostile_dump_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_packed: bool) -> None:
+    if is_packed:
+        monkeypatch.setattr(packing, "PLAIN", 0)
     async with shown(tmp_path, written(tmp_path, hostile(tmp_path / "dump").root)) as page:
         for name in ("overview", "code", "pictures", "frontend", "graph", "fusion", "kernels", "cost", "time", "texts"):
             await page.says(f"location.hash = '#{name}'")
             await page.is_so(there(f"#{name}.on"))
+            await page.says("unpack(document.body, true).then(() => { unpacked = true; })")
+            await page.is_so("unpacked")
             await page.says("for (const fold of document.querySelectorAll('details')) fold.open = true")
             await page.says("for (const one of document.querySelectorAll('th button, [data-n]')) one.click()")
         assert await page.says("typeof window.hacked") == "undefined"

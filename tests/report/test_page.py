@@ -15,6 +15,7 @@ from inspect_compile.facts import DynamoNode, Kernel, Node
 from inspect_compile.graph import CompiledGraph
 from inspect_compile.report.fx_text import graph_lines
 from inspect_compile.report.markup import Markup, element, escaped, joined
+from inspect_compile.report.packing import unpacked
 from tests.report.pages import HOSTILE, MIXED, hostile, recorded, seen, written
 from tests.stages import LABELS, staged_dump
 
@@ -38,7 +39,7 @@ OURS = frozenset(
             "a",
         ),
         *("noscript", "main", "section", "details", "summary", "b", "i", "div", "pre", "table", "thead", "tr", "th"),
-        *("tbody", "td", "u", "code", "figure", "figcaption", "ul", "li", "footer"),
+        *("tbody", "td", "u", "code", "span", "figure", "figcaption", "ul", "li", "footer"),
         *("svg", "g", "rect", "text", "line", "path", "polygon", "polyline", "ellipse", "circle"),
     )
 )
@@ -89,8 +90,10 @@ def _has_its_policy(page: str) -> None:
         assert policy.start() < page.index(f"<{name}>")
 
 
-def test_without_a_script_all_is_there(tmp_path: Path) -> None:
-    """Names of every node and kernel, the source of every kernel, and the program's lines are text of the page."""
+def test_all_is_there(tmp_path: Path) -> None:
+    """Names of every node and kernel, the source of every kernel, and the program's lines are text of the page, packed
+    or not.
+    """
     dump = open_dump(recorded(tmp_path))
     text = " ".join(seen(written(tmp_path, dump.root)).text().split())
     for node in dump.rows(Node):
@@ -111,29 +114,28 @@ def test_lines_nodes_and_statements_share_numbers(tmp_path: Path) -> None:
     """The linear layer's line, its node and its kernel's statements: what the TUI marks is what the page marks."""
 
     dump = open_dump(recorded(tmp_path))
-    page = written(tmp_path, dump.root)
+    page = unpacked(written(tmp_path, dump.root))
     for graph in dump.outermost():
         of = CompiledGraph(dump, graph.graph).provenance
-        start = page.index(f"<h3>{graph.graph} ")
-        code = page[start : page.index('<div class="code">', start) if '<div class="code">' in page[start:] else None]
+        code = page[page.index(f'id="graph={graph.graph}"') :].partition('<details class="code"')[0]
         for number, node in enumerate(of.nodes[:40]):
             name = of.key(node.graph, node.name)
-            assert re.search(rf'<div data-n="{number}" tabindex=0><u>{number}</u><code>{re.escape(name)} = ', code)
+            assert re.search(rf'<div data-n="{number}" id="[^"]*"><u>{number}</u><code>{re.escape(name)} = ', code)
             line = of.line_of_node.get(name)
             if line is not None:
-                marked = re.findall(rf'<div data-n="([\d ]+)" tabindex=0><u>{line.number}</u>', code)
+                marked = re.findall(rf'<div data-n="([\d ]+)" id="[^"]*"><u>{line.number}</u>', code)
                 assert any(str(number) in numbers.split() for numbers in marked), name
 
 
 def test_stages_of_a_gpu(tmp_path: Path) -> None:
     staged_dump(tmp_path / "dump")
-    page = written(tmp_path, tmp_path / "dump")
+    page = unpacked(written(tmp_path, tmp_path / "dump"))
     found = seen(page)
     assert not found.faults
     for stage, words in (("ptx", ".target sm_90a"), ("sass", "LDC R1, c[0x0][0x28]"), ("ttgir", "#blocked = ")):
         assert f"<summary>{stage}  {LABELS[0]}</summary>" in page
         assert words in found.text()
-    stores = re.findall(r'<div data-n="0" tabindex=0><u>\d+</u><code>[^<]*st\.global[^<]*</code><i>source (\d+)', page)
+    stores = re.findall(r'<div data-n="0"><u>\d+</u><code>[^<]*st\.global[^<]*</code><i>source (\d+)', page)
     assert stores == ["26"], "the store of the kernel's source, and so of its node and of line 7"
 
 
@@ -180,5 +182,5 @@ def test_a_stage_as_text_is_a_program(tmp_path: Path) -> None:
     assert calls
     for call in calls:
         ast.parse(call, mode="eval")
-    page = written(tmp_path, MIXED)
+    page = unpacked(written(tmp_path, MIXED))
     assert escaped("\n".join(lines)) in page

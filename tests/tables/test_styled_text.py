@@ -66,7 +66,8 @@ def test_html_has_tables_as_tables_and_roles_as_classes() -> None:
     assert (html.rows, html.words) == (2, "title  about")
     assert '<i class="strong">title</i>  <i class="dim">about</i>' in html.html
     assert "<tr><td><i class=good>bcd</i><td>3" in html.html
-    assert '<i class="warn">a sentence with evidence</i>   <i class="accent">show d1 nodes</i>' in html.html
+    command = '<code class="cmd">inspect-compile show d1 nodes</code>'
+    assert f'<i class="warn">a sentence with evidence</i>    {command}' in html.html
 
 
 def test_nothing_of_a_dump_is_taken_for_markup_or_an_escape_sequence() -> None:

@@ -60,6 +60,7 @@ class Report:
         from inspect_compile.commands.dump_selection import chosen, name_of, tell_left_out
         from inspect_compile.commands.output_file import write
         from inspect_compile.commands.recompiling import recompile_missing
+        from inspect_compile.report.packing import unpacked
         from inspect_compile.tables.text import byte_text, unbroken
 
         if arguments.rows < 1:
@@ -75,8 +76,9 @@ class Report:
         with contextlib.ExitStack() as stack:
             copies = [stack.enter_context(_copied(dump, arguments)) for dump in whole]
             text = _page([(copy.dump, copy.name) for copy in copies], arguments)
+            everything = unpacked(text) if arguments.redact or arguments.no_source else ""
             for copy in copies:
-                if kind := copy.left_in(text):
+                if kind := copy.left_in(everything):
                     raise CommandError(
                         f"{output}: not written, it would still hold {kind}; please report this, with the kind of text "
                         "that it stands in"
@@ -142,7 +144,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
     if is_only_parts(dump) and there:
         first = min(there)
         about.append(f"{number_of(len(there), 'rank')}; code, pictures and tables are those of rank {first}")
-        every = list(sections(ReportRequest(dump, name, arguments.rows)))
+        every = list(sections(ReportRequest(dump, name, arguments.rows, prefix="ranks-")))
         own = list(sections(ReportRequest(there[first].dump, f"{name} --rank {first}", arguments.rows)))
         shown = [Section("ranks", "All ranks", [*of_ranks(dump), *every[0].blocks, *_blocks(every, "checks")]), *own]
         beside = [(f"rank {rank}", part.dump) for rank, part in there.items()]
@@ -155,7 +157,7 @@ def _page(given: "list[tuple[Dump, str]]", arguments: argparse.Namespace) -> str
         shown.insert(1, Section("compared", "Compared", list(compared(beside, said))))
     if len(sides) > 1:
         about.append(f"compared with {', '.join(name for name, _ in sides[1:])}")
-    return page(title, about, shown)
+    return page(title, about, shown, name)
 
 
 def _blocks(found: "list[Section]", name: str) -> "list[Markup]":
