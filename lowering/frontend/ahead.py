@@ -12,21 +12,28 @@ from inspect_compile.torch_compat import Name
 from inspect_compile.torch_compat import ahead as names
 
 
-def _installer(module: str) -> Callable[[Probes], None]:
+def _installer(*calls: tuple[Name, str]) -> Callable[[Probes], None]:
+    """`calls`: what is watched, and what torch's documentation calls it."""
+
     def install(probes: Probes) -> None:
-        for name, words in names.CALLS.items():
-            if name.module == module:
-                _time_calls(probes, name, words)
+        for name, words in calls:
+            _time_calls(probes, name, words)
 
     return install
 
 
-install_trace = _installer("torch.export._trace")
-install_export = _installer("torch.export")
-install_packages = _installer("torch._inductor.debug")
-install_loads = _installer("torch._inductor.package")
-install_functions = _installer("torch._dynamo.aot_compile")
-install_caches = _installer("torch.compiler._cache")
+install_trace = _installer((names.EXPORT, "torch.export.export"))
+install_export = _installer((names.SAVE_EXPORTED, "torch.export.save"), (names.LOAD_EXPORTED, "torch.export.load"))
+install_packages = _installer((names.MAKE_PACKAGE, "aoti_compile_and_package"))
+install_loads = _installer((names.LOAD_PACKAGE, "aoti_load_package"))
+install_functions = _installer(
+    (names.COMPILE_FUNCTION, "aot_compile"),
+    (names.SAVE_FUNCTION, "save_compiled_function"),
+    (names.LOAD_FUNCTION, "load_compiled_function"),
+)
+install_caches = _installer(
+    (names.SAVE_ARTIFACTS, "save_cache_artifacts"), (names.LOAD_ARTIFACTS, "load_cache_artifacts")
+)
 
 
 def _time_calls(probes: Probes, name: Name, words: str) -> None:
