@@ -11,7 +11,11 @@
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
 # make reference  write the tables of docs/dump.md, and docs/dump.schema.json, anew from inspector/facts
-# make changelog VERSION=0.2.0   moves the fragments in changelog.d into CHANGELOG.md
+# make changelog VERSION=0.2.0   moves the fragments in changelog.d into CHANGELOG.md, and sets the version
+# make dist    build the sdist and the wheel of the last commit into dist/, the same to the byte each time
+# make wheel-test  install that wheel in fresh environments outside the checkout: one without torch reads a dump, one with
+#              torch passes make test; READERS="python3.12 python3.13": more Pythons that read
+# make release  all of a release but the tag and the upload, and says what is left to a person
 # make check   what a change must pass: format, lint, strict types, import contracts, tests
 #
 # PYTHON chooses the interpreter, VENV the environment, and pip's own settings (PIP_CONSTRAINT, PIP_INDEX_URL, …) hold:
@@ -27,6 +31,8 @@ COUNTED := gpt2-12 bert resnet-training
 WORKERS ?= 2
 # Which of them: a folder, a file, file::test.
 TESTS ?= tests
+# More Pythons that must read a dump from the wheel: make wheel-test READERS="python3.12 python3.13".
+READERS ?=
 # CPU seconds that make test may take, and a fifth more; CI sets it.
 CPU_BOUND ?=
 PYTEST = $(BIN)/pytest --numprocesses $(WORKERS) --dist worksteal
@@ -39,7 +45,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference changelog check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference changelog dist wheel-test release check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -94,6 +100,18 @@ reference: $(VENV)/.for-development links
 changelog: $(VENV)/.for-development
 	@[ -n "$(VERSION)" ] || { echo "Say which version: make changelog VERSION=0.2.0" >&2; exit 2; }
 	$(BIN)/towncrier build --yes --version $(VERSION)
+	sed -i.before 's/^__version__ = .*/__version__ = "$(VERSION)"/' inspector/__init__.py
+	rm inspector/__init__.py.before
+
+dist: $(VENV)/.for-release
+	rm -rf dist
+	$(BIN)/python scripts/build_packages.py -o dist
+
+wheel-test: dist
+	$(BIN)/python scripts/wheel_test.py $(addprefix --reader ,$(READERS))
+
+release: $(VENV)/.for-release
+	$(BIN)/python scripts/release.py $(addprefix --reader ,$(READERS))
 
 check: $(VENV)/.for-development lint types contracts pytest
 
@@ -130,6 +148,10 @@ $(VENV)/.for-use: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.for-use
+
+$(VENV)/.for-release: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'
+	@touch $@
 
 $(VENV)/.for-torch-%: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	@mkdir -p build && grep -vE '^(torch|triton|setuptools)==' .ci/constraints.txt >build/constraints-but-torch.txt

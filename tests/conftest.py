@@ -17,12 +17,14 @@ from filelock import FileLock
 
 from tests.running import COLD, run, settle
 from tests.slow_files import SLOW, SLOWEST
+from tests.source_files import SOURCES
 from tests.summary import Summary
 from tests.warm import COLD as COLD_FILES
 from tests.warm import INTERPRETERS
 
 TESTS = Path(__file__).resolve().parent
 SAMPLES = TESTS.parent / "samples"
+HAS_SOURCES = (TESTS.parent / "inspector").is_dir()
 KEPT = pytest.StashKey[str]()
 """The folder of this session, with one for the facts that each test keeps."""
 
@@ -48,6 +50,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for marker, files in (("slow", SLOW), ("slowest", SLOWEST)):
                 if file in files:
                     item.add_marker(marker)
+            if file in SOURCES and not HAS_SOURCES:
+                item.add_marker(pytest.mark.skip(reason="about the sources, and there is only a wheel"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

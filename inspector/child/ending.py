@@ -60,6 +60,7 @@ def end(start: Process) -> None:
             _shown(top if others else root, start.cwd),
             saw_torch=start.saw_torch,
             is_unwatched="torch" in sys.modules,
+            lacks_torch=run_record.lacked("torch"),
             ranks=ranks,
             others=len(others) - ranks,
             targets=targets,

@@ -26,6 +26,7 @@ def compose(
     *,
     saw_torch: bool,
     is_unwatched: bool = False,
+    lacks_torch: bool = False,
     ranks: int = 0,
     others: int = 0,
     targets: Sequence[str] = (),
@@ -57,8 +58,11 @@ def compose(
             lines.append(in_one_line(nothing.why_nothing(Seen(refused=tuple(refused)))))
         lines += [*omitted[:OMITTED], *([f"and more like it: {name}"] if len(omitted) > OMITTED else [])]
     else:
+        why = why_nothing(
+            tally, saw_torch=saw_torch, is_unwatched=is_unwatched, lacks_torch=lacks_torch, refused=refused
+        )
         lines = [
-            f"nothing to show: {why_nothing(tally, saw_torch=saw_torch, is_unwatched=is_unwatched, refused=refused)}",
+            f"nothing to show: {why}",
             *omitted[:OMITTED],
             trouble or f"recorded in {dump}",
         ]
@@ -80,7 +84,14 @@ def looked(tally: Tally, how: str | None) -> str | None:
     )
 
 
-def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, refused: Sequence[str] = ()) -> str:
+def why_nothing(
+    tally: Tally,
+    *,
+    saw_torch: bool,
+    is_unwatched: bool = False,
+    lacks_torch: bool = False,
+    refused: Sequence[str] = (),
+) -> str:
     """Why there is no graph, on one line. `refused`: what targets reported about graphs that they could not compile."""
     seen = Seen(
         failure=tally.failure,
@@ -92,6 +103,7 @@ def why_nothing(tally: Tally, *, saw_torch: bool, is_unwatched: bool = False, re
         skipped=() if tally.compiled_frames else tuple(tally.skipped),
         saw_torch=saw_torch,
         is_unwatched=is_unwatched,
+        lacks_torch=lacks_torch,
     )
     return in_one_line(nothing.why_nothing(seen))
 

@@ -41,6 +41,12 @@ def uncaught() -> BaseException | None:
     return None  # a caller has caught it, and the program keeps it itself, as pytest does for a debugger
 
 
+def lacked(package: str) -> bool:
+    """Whether the program ended because `package` is not installed."""
+    value = uncaught()
+    return isinstance(value, ModuleNotFoundError) and value.name == package
+
+
 def raised(value: BaseException) -> Ended:
     """The end of a program that `value` ended."""
     text = brief(traceback.format_exception_only(value)[-1].strip())

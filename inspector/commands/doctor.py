@@ -91,7 +91,7 @@ def look_at_torch() -> Iterator[Finding]:
 
     found = _distribution("torch")
     if found is None:
-        yield Finding("torch", False, "not installed for this Python", "pip install torch")
+        yield Finding("torch", False, "not installed for this Python", "pip install 'inspect-compile[record]'")
         return
     build = _build(found)
     numbers = release(found.version)

@@ -186,7 +186,9 @@ def tell_it_runs(graph: "CompiledGraph") -> None:
 def needs_torch() -> None:
     """Raises CommandError if torch is not installed: a dump can be read without it, and nothing compiled."""
     if importlib.util.find_spec("torch") is None:
-        raise CommandError("torch is not installed here; to compile again: pip install 'inspect-compile[record]'")
+        from inspect_compile.knowledge.overview.nothing import RECORDS
+
+        raise CommandError(f"torch is not installed here; to compile again: {RECORDS}")
 
 
 def tell_left_out(*dumps: "Dump") -> None:

@@ -61,6 +61,12 @@ def test_why_there_is_nothing(seen: Tally, saw_torch: bool, reason: str) -> None
     assert second == "inspect-compile: recorded in d"
 
 
+def test_a_program_without_torch_is_told_what_to_install() -> None:
+    first = exit_summary.compose(tally(), "d", saw_torch=False, lacks_torch=True)[0]
+    assert "torch is not installed in the environment of the program" in first
+    assert first.endswith("pip install 'inspect-compile[record]'")
+
+
 def test_a_failure_beside_graphs_is_told() -> None:
     seen = tally(graph("g.0"), GraphEnd(status="failed", seconds=0.0, exception=NO_COMPILER))
     assert exit_summary.compose(seen, "d", saw_torch=True)[1].startswith(

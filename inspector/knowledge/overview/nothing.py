@@ -9,6 +9,8 @@ NOT_COMPILED: Final = ("target-not-sent", "target-failed")
 
 
 COMPILED_NOTHING: Final = "nothing was compiled"
+RECORDS: Final = "pip install 'inspect-compile[record]'"
+"""What makes an environment one that can record."""
 _NOT_BY_INDUCTOR: Final = "no graph reached Inductor"
 _MOST_NAMED: Final = 3
 
@@ -35,6 +37,8 @@ class Seen(NamedTuple):
     skipped: tuple[tuple[str, str], ...] = ()
     """Function and exception of each frame that Dynamo left to Python, if it compiled none."""
     saw_torch: bool = True
+    lacks_torch: bool = False
+    """Whether the program ended because there is no torch to import."""
     is_unwatched: bool = False
     """Whether torch was loaded although nothing was watched."""
     is_recorded: bool = True
@@ -86,6 +90,8 @@ def _why_nothing(seen: Seen) -> Why:
         return Why(first + (f", and so {len(others)} more" if others else ""), table="remarks")
     if seen.is_elsewhere:
         return Why("this process compiled nothing, but other processes of the run did")
+    if seen.lacks_torch:
+        return Why("torch is not installed in the environment of the program", f"install it: {RECORDS}")
     if not seen.saw_torch:
         unseen = "torch was loaded by an importer of the program's own, and could not be recorded"
         return Why(unseen if seen.is_unwatched else "the program never imported torch")

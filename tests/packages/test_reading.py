@@ -1,0 +1,95 @@
+"""A dump is read where there is no torch: each table, drawing, page and export, and the app; what compiles says so.
+
+`make wheel-test` has the wheel's own environment do this, named by INSPECT_COMPILE_READER; elsewhere torch is hidden.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import DumpOf
+
+IS_REAL = "INSPECT_COMPILE_READER" in os.environ
+READER = os.environ.get("INSPECT_COMPILE_READER", sys.executable)
+HIDDEN = "" if IS_REAL else "torch triton sympy numpy"
+PROGRAMS = Path(__file__).parent / "programs"
+NOT_HERE = {"draw DUMP ranks": "no distributed run", "draw DUMP roofline": "peaks of this CPU are not known"}
+REFUSED = {
+    "name DUMP no_such_kernel": "no kernel of this name",
+    "replay DUMP": "torch is not installed here; to compile again: pip install 'inspect-compile[record]'",
+    "numerics DUMP --causes": "nothing wrong is recorded",
+}
+
+
+class Answer(NamedTuple):
+    words: str
+    status: int
+    out: str
+    err: str
+
+
+class Read(NamedTuple):
+    answers: list[Answer]
+    panels: int
+    loaded: list[str]
+
+
+@pytest.fixture(scope="module")
+def read(dump_of: DumpOf, tmp_path_factory: pytest.TempPathFactory) -> Read:
+    dump = dump_of("missed_fusion").dump
+    folder = tmp_path_factory.mktemp("read")
+    words: list[str | Path] = [
+        READER,
+        "-P",
+        PROGRAMS / "read.py",
+        dump,
+        folder,
+        "missed_fusion.py:22",
+        "missed_fusion.py:24",
+    ]
+    variables = {**os.environ, "UNAVAILABLE": HIDDEN}
+    done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    shown = [[words.replace(str(folder / "dump"), "DUMP"), *rest] for words, *rest in told["answers"]]
+    return Read([Answer(*one) for one in shown], told["panels"], told["loaded"])
+
+
+def test_every_reader_reads(read: Read) -> None:
+    assert len(read.answers) > 100
+    failed = {answer.words.partition(" -o ")[0]: answer for answer in read.answers if answer.status}
+    failed.pop("doctor", None)
+    unexpected = [
+        f"{words}: {answer.err}"
+        for words, answer in failed.items()
+        if {**NOT_HERE, **REFUSED}.get(words, "no such words") not in answer.err
+    ]
+    assert unexpected == []
+    assert failed.keys() >= REFUSED.keys()
+
+
+def test_every_reader_says_something(read: Read) -> None:
+    silent = [answer.words for answer in read.answers if not answer.out and not answer.err]
+    assert [words for words in silent if not words.endswith("--json")] == []
+    figures = next(answer for answer in read.answers if answer.words == "show DUMP kernels")
+    assert "cpp_fused_native_layer_norm_0" in figures.out
+
+
+def test_the_app_shows_its_panels(read: Read) -> None:
+    assert read.panels == 9
+
+
+def test_nothing_of_the_compiler_was_loaded(read: Read) -> None:
+    assert read.loaded == []
+
+
+@pytest.mark.skipif(not IS_REAL, reason="torch is hidden here, and its distribution is not")
+def test_doctor_says_how_to_record(read: Read) -> None:
+    (doctor,) = (answer for answer in read.answers if answer.words == "doctor")
+    assert "not installed for this Python; pip install 'inspect-compile[record]'" in doctor.out
+    assert "dumps made elsewhere open" in doctor.out
