@@ -42,6 +42,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    is_about_sources = (
+        collection_path.is_relative_to(TESTS) and collection_path.relative_to(TESTS).as_posix() in SOURCES
+    )
+    return True if is_about_sources and not HAS_SOURCES else None
+
+
+def pytest_report_header() -> str | None:
+    return None if HAS_SOURCES else f"without sources: {len(SOURCES)} files of tests about them are left out"
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
@@ -50,8 +61,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             for marker, files in (("slow", SLOW), ("slowest", SLOWEST)):
                 if file in files:
                     item.add_marker(marker)
-            if file in SOURCES and not HAS_SOURCES:
-                item.add_marker(pytest.mark.skip(reason="about the sources, and there is only a wheel"))
 
 
 def pytest_configure(config: pytest.Config) -> None:

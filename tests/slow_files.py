@@ -10,6 +10,7 @@ SLOW: Final = frozenset(
         "analysis/findings/test_mutations.py",
         "analysis/findings/test_repeated.py",
         "analysis/lowering/test_coverage.py",
+        "api/test_notebook.py",
         "child/test_failed_calls.py",
         "child/test_stops.py",
         "child/test_unheard.py",

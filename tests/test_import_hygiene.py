@@ -33,6 +33,7 @@ FORBIDDEN: dict[str, tuple[str, ...]] = {
     "inspect_compile.tables": COMPILER,
     "inspect_compile.contracts": COMPILER,
     "inspect_compile.testing": COMPILER,
+    "inspect_compile.api": ("torch", "IPython", "pandas"),
     "inspect_compile.diagrams": COMPILER,
     "inspect_compile.finish": COMPILER,
     "inspect_compile.report": COMPILER,

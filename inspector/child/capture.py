@@ -1,13 +1,12 @@
-"""Recording from inside a process or a notebook: `with inspect_compile.capture() as dump:`, and `install()`."""
+"""Recording from inside a process or a notebook: what `inspect_compile.capture` is made of, and `install()`."""
 
 import os
 import sys
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.child import exit_summary, finishing, left_on, run_record, start
@@ -29,6 +28,9 @@ class Capture(Dump):
     """The dump of a capture, complete when the block has ended; `refresh` reads what was written since the
     last time.
     """
+
+    nothing = ""
+    """Why nothing was compiled in a block that has ended; empty where something was."""
 
     @property
     def path(self) -> Path:
@@ -77,30 +79,21 @@ class _Own:
 
 
 _own = _Own()
+C = TypeVar("C", bound=Capture)
 
 
 @contextmanager
-def capture(
-    dump: str | os.PathLike[str] | None = None,
+def recorded(
+    kind: type[C],
+    dump: str | os.PathLike[str] | None,
     *,
-    recompile: bool = False,
-    numerics: bool | Mapping[str, object] = False,
-    level: Level = "all",
-) -> Iterator[Capture]:
-    """Record what is compiled inside the block, to the directory `dump` (new or empty) or one in torch_compile_debug/.
+    recompile: bool,
+    numerics: bool | Mapping[str, object],
+    level: Level,
+) -> Iterator[C]:
+    """A block that is recorded, with a handle of `kind`: `inspect_compile.capture`, which says what its options mean.
 
-    What was compiled before is not compiled again, and cannot be seen; `recompile` makes torch forget it first. A block
-    in which nothing was compiled warns, and says why. In a program that runs under `inspect-compile run`, the dump of
-    that run continues.
-
-    `numerics` checks calls of what is compiled inside the block, as `inspect-compile numerics` does: True for the first
-    call of each graph, or a mapping with fields of `facts.NumericsRequest`:
-    `{"calls": [(1, 1), (100, 110)], "repeats": True}`.
-
-    `level` says how much is made of what is seen, as `run --level` does: "facts", "texts", or "all", which waits for
-    the texts for people (`kernels.txt` and so on) that are otherwise made by the first command that reads the dump.
-
-    Raises CommandError for a directory, level or mapping that cannot be used, RuntimeError inside another capture.
+    The handle tells at the end why there is nothing, if so.
     """
     asked = _asked(numerics)
     if level not in LEVELS:
@@ -111,7 +104,7 @@ def capture(
         session = start.current.needed()
         session.recorder.begin()
         with _checking(session, asked):
-            yield Capture(session.recorder.root)
+            yield kind(session.recorder.root)
         session.recorder.flush()
         return
     if _own.is_open:
@@ -125,7 +118,7 @@ def capture(
         raise CommandError(f"{error}; name a new directory{look}") from None
     config = RunConfig(level=level)
     session = _own.open(root, asked, config)
-    handle = Capture(root)
+    handle = kind(root)
     end = run_record.Ended("finished")
     try:
         session.recorder.begin()
@@ -144,7 +137,8 @@ def capture(
         _own.is_open = False
         words = _why_nothing(session, compiled_before=before > 0) if end.exception is None else None
         if words is not None:
-            session.notes.append(words)
+            handle.nothing = words
+            session.notes.append(f"inspect_compile.capture saw nothing: {words}")
         session.close(end)
         if session.recorder.tally.graphs and config.makes_derived:
             failure = finishing.finish(root, cwd)
@@ -152,8 +146,6 @@ def capture(
                 session.add_note(failure)
         with suppress(CommandError):  # a dump that was removed meanwhile
             handle.refresh()
-    if words is not None:
-        warnings.warn(words, stacklevel=3)
 
 
 def install(
@@ -223,11 +215,8 @@ def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
     if tally.graphs:
         return None
     if tally.failure is None and compiled_before and not tally.facts[Frame]:
-        return (
-            "inspect_compile.capture saw nothing: everything in it had been compiled before;"
-            " capture(recompile=True) compiles it again"
-        )
-    return f"inspect_compile.capture saw nothing: {exit_summary.why_nothing(tally, saw_torch='torch' in sys.modules)}"
+        return "everything in it had been compiled before; capture(recompile=True) compiles it again"
+    return exit_summary.why_nothing(tally, saw_torch="torch" in sys.modules)
 
 
 def _forget() -> None:

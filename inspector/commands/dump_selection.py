@@ -43,19 +43,11 @@ def chosen(path: str | None, rank: int | None) -> "Dump":
     """The dump at `path`, else the newest one; in it the rank's part."""
     from inspect_compile.dump import newest_dump, open_dump
 
-    found = None if path is None else _of_others(Path(path))
-    return _of_rank(found or (newest_dump() if path is None else open_dump(Path(path))), rank)
+    if path is None:
+        return _of_rank(newest_dump(), rank)
+    from inspect_compile.origins.opened import of_others
 
-
-def _of_others(path: Path) -> "Dump | None":
-    """The dump of what others wrote at `path`; None if it is a dump itself, or nothing that can be read."""
-    from inspect_compile.dump import find_dumps, paths
-
-    if (path / paths.RUN).is_file() or not path.exists() or path.name == paths.RUN or find_dumps(path):
-        return None
-    from inspect_compile.origins.importing import cache_folder, is_readable, kept
-
-    return kept(path, cache_folder()) if is_readable(path) else None
+    return _of_rank(of_others(Path(path)) or open_dump(Path(path)), rank)
 
 
 def name_of(dump: "Dump") -> str:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+import inspect_compile
 from inspect_compile.child.imports import FoundAsAtStart
 from inspect_compile.dump import Dump
 from tests.running import COMMAND, inspected, last_words, plain, run, without_last_words
 
-ROOT = Path(__file__).parents[2]
+PACKAGE = Path(inspect_compile.__file__).resolve().parent
 SHADOWS = ("msgspec", "shlex", "select", "resource", "datetime", "subprocess", "traceback", "contextlib", "inspector")
 
 ENDS = "print('at the end')\nraise SystemExit(3)\n"
@@ -112,7 +113,7 @@ def test_modules_of_the_program_with_names_of_those_that_we_need(tmp_path: Path)
 def test_files_of_ours_that_are_gone(tmp_path: Path) -> None:
     """As after an update of the package while the program runs."""
     copy = tmp_path / "packages"
-    shutil.copytree(ROOT / "inspector", copy / "inspect_compile", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(PACKAGE, copy / "inspect_compile", ignore=shutil.ignore_patterns("__pycache__"))
     (tmp_path / "script.py").write_text(f"import shutil\nshutil.rmtree({str(copy)!r})\nprint('at the end')\n1 / 0\n")
     done = subprocess.run(
         [*COMMAND, "run", "--no-tui", "--dump", "dump", "script.py"],
