@@ -10,7 +10,8 @@
 # make bench-all  the same for all models, 11 pairs, and against torch's own switches (some hours)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
-# make reference  write the tables of docs/dump.md, and docs/dump.schema.json, anew from inspector/facts
+# make reference  write the tables of docs/dump.md and docs/dump.schema.json anew from inspector/facts, and
+#              docs/reference.md from the commands; make man writes build/man/inspect-compile.1
 # make changelog VERSION=0.2.0   moves the fragments in changelog.d into CHANGELOG.md, and sets the version
 # make dist    build the sdist and the wheel of the last commit into dist/, the same to the byte each time
 # make wheel-test  install that wheel in fresh environments outside the checkout: one without torch reads a dump, one with
@@ -45,7 +46,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference changelog dist wheel-test release check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference man changelog dist wheel-test release check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -96,6 +97,10 @@ pictures: $(VENV)/.for-development links
 
 reference: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/python scripts/dump_reference.py
+	PYTHONPATH=build/typing $(BIN)/python scripts/command_reference.py
+
+man: $(VENV)/.for-development links
+	PYTHONPATH=build/typing $(BIN)/python scripts/command_reference.py --man build/man
 
 changelog: $(VENV)/.for-development
 	@[ -n "$(VERSION)" ] || { echo "Say which version: make changelog VERSION=0.2.0" >&2; exit 2; }

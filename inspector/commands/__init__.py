@@ -11,14 +11,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
 
 from inspect_compile import __version__
-from inspect_compile.commands import streams
+from inspect_compile.commands import exits, streams
+from inspect_compile.commands.exits import INTERRUPTED, READER_GONE
 from inspect_compile.commands.program import BEFORE_START, split
 from inspect_compile.commands.streams import PROGRAM
 from inspect_compile.errors import CommandError, DumpError
-
-INTERRUPTED: Final = 130
-READER_GONE: Final = 141
-"""Exit statuses, in a shell's convention, of a command that Ctrl-C ended or whose output nobody reads any more."""
 
 _COMPLETES: Final = "_ARGCOMPLETE"
 """The variable that a shell sets when it asks what Tab completes."""
@@ -92,20 +89,28 @@ See what torch.compile did to a program: record it, and walk from a line of Pyth
 
 {commands}
 
-inspect-compile COMMAND --help lists the options. Without a DUMP, commands use
-the newest one below the current directory.
+inspect-compile COMMAND --help lists the options and what its exit status means.
+Without a DUMP, commands use the newest one below the current directory.
 """
 
 
 class Parser(argparse.ArgumentParser):
-    """An argument parser whose errors are one line."""
+    """An argument parser whose errors are one line, and whose help ends with the exit statuses."""
 
     def __init__(self, command: Listed) -> None:
         super().__init__(prog=f"{PROGRAM} {command.name}", description=command.help, allow_abbrev=False)
-        self._exit_code = command.exit_code
+        self._command = command
 
     def error(self, message: str) -> NoReturn:
-        raise CommandError(f"{message}; `{self.prog} --help` lists what there is", exit_code=self._exit_code)
+        from inspect_compile.commands.near import of_argparse
+
+        meant = of_argparse(message, self._option_string_actions)
+        told = f"{message}{meant or ';'} `{self.prog} --help` lists what there is"
+        raise CommandError(told, exit_code=self._command.exit_code)
+
+    def format_help(self) -> str:
+        """Its statuses stand in the order in which they are meant."""
+        return f"{super().format_help()}\n{exits.text(self._command.name)}\n"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

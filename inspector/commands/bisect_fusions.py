@@ -39,8 +39,7 @@ class BisectFusions:
             "COMMAND compiles, runs, compares, and exits with a nonzero status when the result is wrong. It is run"
             " with all fusions, with none, then with the first half of them, and so on; its output goes to files."
             " A SCRIPT or MODULE, and with --numerics a COMMAND, need not compare anything: `inspect-compile"
-            " numerics` checks whether a launch is wrong in each run, and the program's exit status is ignored. "
-            "Exit status: 0 if the fusion was found, 1 if not, 2 for an error."
+            " numerics` checks whether a launch is wrong in each run, and the program's exit status is ignored."
         )
         parser.add_argument(
             "--numerics",

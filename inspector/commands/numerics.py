@@ -41,9 +41,8 @@ class Numerics:
         parser.epilog = (
             "The program's own calls run as usual, except with --continue-with reference: a checked call is"
             " repeated on copies. The result is printed on stderr when the program has ended; `show DUMP "
-            "numerics` prints it again. Exit status: 0 if all results of the checked calls were compared and are"
-            " right, 1 if something is wrong, 2 for an error, 3 if nothing wrong was found but something was"
-            " compared at no level. A directory without a __main__.py instead of the SCRIPT is the DUMP of such a run."
+            "numerics` prints it again. A directory without a __main__.py instead of the SCRIPT is the DUMP of such a"
+            " run."
         )
         parser.add_argument("--dump", metavar="DIR", help="where to record; a new or empty directory")
         parser.add_argument(

@@ -29,10 +29,16 @@ class Show:
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
         from inspect_compile.commands.dump_selection import add_graph, add_part
-        from inspect_compile.tables import PAGES, TABLES
 
         parser.usage = "inspect-compile show [DUMP] [TABLE] [NAME …] [OPTION …]"
-        parser.add_argument("words", nargs="*", metavar="DUMP TABLE NAME", help=f"TABLE: {' '.join((*TABLES, *PAGES))}")
+        parser.formatter_class = argparse.RawDescriptionHelpFormatter
+        parser.epilog = _about_tables()
+        parser.add_argument(
+            "words",
+            nargs="*",
+            metavar="DUMP TABLE NAME",
+            help="the dump, one of the tables below, and what it is about",
+        )
         add_part(parser)
         add_graph(parser)
         parser.add_argument("--node", metavar="N", help="only rows about one FX node: `add`, `true_graph_0/add`")
@@ -105,12 +111,24 @@ class Show:
             most = LIMIT if limit is None and not arguments.all else limit
             return tables.table(name, Graphs(dump, graph), names=names, limit=most, dump_argument=called, **options)
 
+        _needs_rows(name, dump, graphs, names, **options)
         every, _ = done_for_each(graphs, shown)  # a name need not be in all of the graphs
         if is_json:
             print_json(chain.from_iterable(every), names if arguments.facts else (), limit)
         else:
             print_table(every[0] if len(every) == 1 else Stack(every))
         return _finished(dump, has_told=name == DEFAULT and not is_json)
+
+
+def _about_tables() -> str:
+    """The tables, by what they are about, with a word on each."""
+    from inspect_compile.tables import PAGES, SECTIONS
+    from inspect_compile.tables.words import WORDS
+
+    lines = []
+    for title, names in (*((title, names) for _, title, names in SECTIONS), ("About one thing", PAGES)):
+        lines += [f"{title}:", *(f"  {name:11} {WORDS[name]}" for name in names)]
+    return "\n".join(["tables:", *(f"  {line}" for line in lines)])
 
 
 def _takers() -> dict[str, dict[str, Option]]:
@@ -164,12 +182,30 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
         path = rest.pop(0)
     if not rest:
         if path is not None and not os.path.exists(path) and os.sep not in path:
-            raise CommandError(f"{path}: neither a dump nor a table; the tables are: {' '.join(tables)}")
+            raise CommandError(f"{path}: neither a dump nor a table{_there(path, tables)}")
         return path, DEFAULT, ()
     name = rest.pop(0)
     if name not in tables:
-        raise CommandError(f"{name}: no such table; there are: {' '.join(tables)}")
+        raise CommandError(f"{name}: no such table{_there(name, tables)}")
     return path, name, tuple(rest)
+
+
+def _there(asked: str, tables: tuple[str, ...]) -> str:
+    """What was meant, and all tables."""
+    from inspect_compile.commands.near import did_you_mean
+
+    return f"{did_you_mean(asked, tables) or ';'} the tables are: {' '.join(tables)}"
+
+
+def _needs_rows(
+    name: str, dump: "Dump", graphs: "Sequence[str | None]", names: tuple[str, ...], **options: Any
+) -> None:
+    """Raises CommandError where no row is about all of `names`: an empty table would say that there is nothing."""
+    from inspect_compile import tables
+
+    found = (tables.rows(name, Graphs(dump, graph), names, **options) for graph in graphs)
+    if names and name not in tables.PAGES and next(chain.from_iterable(found), None) is None:
+        raise CommandError(f"{' '.join(names)}: no row of {name} is about that")
 
 
 def _finished(dump: "Dump", *, has_told: bool = False) -> int:

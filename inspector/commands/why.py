@@ -45,7 +45,6 @@ class Why:
             help="with --try: change this setting instead of the one that decided",
         )
         parser.add_argument("--json", action="store_true", help="one JSON object per line")
-        parser.epilog = "Exit status: 0; with --try 1 if they are still not fused."
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print it."""

@@ -16,7 +16,6 @@ class Diff:
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Add its arguments."""
-        parser.epilog = "Exit status: 0 if both compiled the same, 1 if they differ, 2 for an error."
         parser.add_argument("a", metavar="DUMP", help="a dump")
         parser.add_argument("b", metavar="DUMP", help="the dump to compare it with")
         parser.add_argument("--rank", metavar="R", type=int, help="rank of both distributed runs (0, 1, …)")

@@ -27,8 +27,7 @@ class Upgrade:
         parser.usage = "inspect-compile upgrade --old ENV --new ENV [options] SCRIPT [ARG …]  |  -m MODULE [ARG …]"
         parser.epilog = (
             "ENV is a virtual environment's folder or a Python executable. Nothing is installed there:"
-            " inspect-compile is put on PYTHONPATH. Exit status: 0 if both compile the same, 1 if they differ, 2"
-            " for an error."
+            " inspect-compile is put on PYTHONPATH."
         )
         parser.add_argument("--old", metavar="ENV", required=True, help="the old environment")
         parser.add_argument("--new", metavar="ENV", required=True, help="the new environment")

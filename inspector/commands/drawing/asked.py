@@ -4,6 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from inspect_compile.commands.near import did_you_mean
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import HEATS, STAGES, Kind, Wanted
 from inspect_compile.errors import CommandError
@@ -94,7 +95,11 @@ def asked(words: list[str]) -> DrawRequest:
     place = next((at for at, word in enumerate(words) if word in KINDS and not Path(word).is_dir()), None)
     if place is None:
         if len(words) > 1:
-            raise CommandError(f"draw {' '.join(words)}: no such diagram as {words[1]}; there are: {', '.join(KINDS)}")
+            meant = did_you_mean(words[1], KINDS)
+            told = f"draw {' '.join(words)}: no such diagram as {words[1]}{meant}"
+            raise CommandError(f"{told if meant else told + ';'} there are: {', '.join(KINDS)}")
+        if words and not Path(words[0]).exists() and (meant := did_you_mean(words[0], KINDS)):
+            raise CommandError(f"draw {words[0]}: neither a dump nor a diagram{meant}")
         return DrawRequest(KINDS[DEFAULT], words[0] if words else None, "")
     kind, others = KINDS[words[place]], [*words[:place], *words[place + 1 :]]
     names = words[place + 1 :] if kind.named else []

@@ -28,8 +28,7 @@ class Check:
         )
         parser.epilog = (
             "Our options may also follow SCRIPT directly; the program's own arguments begin with the first word"
-            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP. "
-            "Exit status: 0 if nothing breaks the contract, 1 if something does, 2 for an error."
+            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP."
         )
         add_program_options(parser)
         parser.add_argument("--lock", metavar="FILE", default=FILE, help=f"the contract; default: {FILE}")

@@ -23,8 +23,7 @@ class Lock:
         )
         parser.epilog = (
             "Our options may also follow SCRIPT directly; the program's own arguments begin with the first word"
-            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP. "
-            "Exit status: 0 if the file was written, 2 for an error."
+            " that is not our option, or after `--`. A directory without a __main__.py instead of SCRIPT is a DUMP."
         )
         add_program_options(parser)
         parser.add_argument("-o", "--output", metavar="FILE", default=FILE, help=f"the contract; default: {FILE}")
