@@ -86,7 +86,7 @@ def names_of(action: argparse.Action) -> str:
 
 
 def meaning_of(parser: Parser, action: argparse.Action) -> str:
-    return parser.formatter_class(parser.prog)._expand_help(action) if action.help else ""
+    return parser._get_formatter()._expand_help(action) if action.help else ""
 
 
 def _cell(text: str) -> str:

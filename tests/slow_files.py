@@ -60,6 +60,7 @@ SLOW: Final = frozenset(
         "targets/test_stays_on_cpu.py",
         "targets/test_strides.py",
         "packages/test_build.py",
+        "packages/test_for_people.py",
         "packages/test_wheel.py",
         "test_probe.py",
         "tui/kernels/test_stages.py",

@@ -200,11 +200,14 @@ def _there(asked: str, tables: tuple[str, ...]) -> str:
 def _needs_rows(
     name: str, dump: "Dump", graphs: "Sequence[str | None]", names: tuple[str, ...], **options: Any
 ) -> None:
-    """Raises CommandError where no row is about all of `names`: an empty table would say that there is nothing."""
+    """Raises CommandError where there are rows and none is about all of `names`: an empty table would say "none"."""
     from inspect_compile import tables
 
-    found = (tables.rows(name, Graphs(dump, graph), names, **options) for graph in graphs)
-    if names and name not in tables.PAGES and next(chain.from_iterable(found), None) is None:
+    def has_rows(names: tuple[str, ...]) -> bool:
+        found = (tables.rows(name, Graphs(dump, graph), names, **options) for graph in graphs)
+        return next(chain.from_iterable(found), None) is not None
+
+    if names and name not in tables.PAGES and not has_rows(names) and has_rows(()):
         raise CommandError(f"{' '.join(names)}: no row of {name} is about that")
 
 

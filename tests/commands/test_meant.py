@@ -46,7 +46,7 @@ def test_what_was_meant(line: str, status: int, told: str, capsys: Capture) -> N
     "line",
     [
         "open net net net",
-        "show net steps no_such_name",
+        "show net nodes no_such_name",
         "show net kernels no_such_name",
         "show net kernels no_such_name --json",
         "show net overview net",

@@ -45,7 +45,7 @@ def test_the_man_page_is_plain_roff() -> None:
 @pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
 def test_groff_has_no_complaints(tmp_path: Path) -> None:
     (tmp_path / "page.1").write_text(command_reference.man())
-    words = ["groff", "-man", "-ww", "-Tascii", tmp_path / "page.1"]
+    words: list[str | Path] = ["groff", "-man", "-ww", "-Tascii", tmp_path / "page.1"]
     done = subprocess.run(
         words, capture_output=True, text=True, check=True, env={"LC_ALL": "C", "PATH": "/usr/bin:/bin"}
     )

@@ -1,8 +1,6 @@
 """What torch_compat says of private names, held against the torch that is installed, and against our own code."""
 
 import ast
-import importlib.util
-import types
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +9,7 @@ import torch
 
 from inspect_compile.child import probes
 from inspect_compile.torch_compat import Attribute, Frame, Name
-from inspect_compile.torch_compat.attributes import OPERATION_COUNT
-from tests.private_names import covers, names, told
+from tests.private_names import can_be_there, covers, functions_of, is_there, names, told
 
 ROOT = Path(__file__).parents[2]
 FRAMES, ATTRIBUTES = list(told(Frame)), list(told(Attribute))
@@ -26,59 +23,25 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
                 yield str(path.relative_to(ROOT)), ast.parse(path.read_text(encoding="utf-8"))
 
 
-def resolves(name: Name) -> bool:
-    try:
-        name.load()
-    except (ImportError, AttributeError):
-        return False
-    return True
-
-
 @pytest.mark.parametrize("name", list(names()), ids=str)
 def test_a_name_is_there_in_the_versions_that_it_was_seen_in_and_in_no_other(name: Name) -> None:
-    if name.attribute.startswith("_cuda_") and not torch.backends.cuda.is_built():  # type: ignore[no-untyped-call]
+    if not can_be_there(name):
         pytest.skip("builds of torch with CUDA have it")
-    assert resolves(name) == covers(name, torch.__version__), f"{name.versions}, here is torch {torch.__version__}"
-
-
-def source(module: str) -> str:
-    spec = importlib.util.find_spec(module)
-    assert spec is not None, f"{module} is gone"
-    assert spec.origin is not None
-    return Path(spec.origin).read_text(encoding="utf-8")
-
-
-def codes(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from codes(inner)
+    assert is_there(name) == covers(name, torch.__version__), f"{name.versions}, here is torch {torch.__version__}"
 
 
 @pytest.mark.parametrize("frame", FRAMES, ids=str)
 def test_a_function_has_the_variables_that_are_read_in_its_frame(frame: Frame) -> None:
-    functions = [
-        code for code in codes(compile(source(frame.module), "", "exec")) if code.co_qualname == frame.attribute
-    ]
-    assert bool(functions) == covers(frame, torch.__version__), f"{frame.versions}, here is torch {torch.__version__}"
+    functions = functions_of(frame)
+    assert is_there(frame) == covers(frame, torch.__version__), f"{frame.versions}, here is torch {torch.__version__}"
     known = {name for code in functions for name in (*code.co_varnames, *code.co_cellvars, *code.co_freevars)}
     assert known.issuperset(frame.variables) or not functions
 
 
 @pytest.mark.parametrize("attribute", ATTRIBUTES, ids=str)
 def test_a_private_attribute_is_set_where_it_was_seen(attribute: Attribute) -> None:
-    words = {
-        word
-        for node in ast.walk(ast.parse(source(attribute.module)))
-        for word in (getattr(node, "attr", None), getattr(node, "name", None), getattr(node, "id", None))
-    }
-    # torch makes this name itself: `__{name of the method}_cache`.
-    is_there = attribute.attribute in words or (
-        attribute.attribute == OPERATION_COUNT
-        and 'f"__{name}_cache"' in source(attribute.module)
-        and "inner_fn_opcount" in source("torch._inductor.ir")
-    )
-    assert is_there == covers(attribute, torch.__version__), f"{attribute}, here is torch {torch.__version__}"
+    told = f"{attribute}, here is torch {torch.__version__}"
+    assert is_there(attribute) == covers(attribute, torch.__version__), told
 
 
 @pytest.mark.parametrize("name", [*names(), *FRAMES, *ATTRIBUTES], ids=str)
