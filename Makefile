@@ -12,6 +12,7 @@
 # make pictures  draw the pictures of README.md and docs/ anew
 # make reference  write the tables of docs/dump.md and docs/dump.schema.json anew from inspector/facts, and
 #              docs/reference.md from the commands; make man writes build/man/inspect-compile.1
+# make docs    build build/site of docs/, strictly: a link that leads nowhere fails
 # make changelog VERSION=0.2.0   moves the fragments in changelog.d into CHANGELOG.md, and sets the version
 # make dist    build the sdist and the wheel of the last commit into dist/, the same to the byte each time
 # make wheel-test  install that wheel in fresh environments outside the checkout: one without torch reads a dump, one with
@@ -46,7 +47,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference man changelog dist wheel-test release check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference man docs changelog dist wheel-test release check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -102,6 +103,11 @@ reference: $(VENV)/.for-development links
 man: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/python scripts/command_reference.py --man build/man
 
+docs: $(VENV)/.for-docs
+	$(BIN)/python scripts/link_tree.py
+	$(BIN)/python scripts/stage_pages.py
+	$(BIN)/mkdocs build
+
 changelog: $(VENV)/.for-development
 	@[ -n "$(VERSION)" ] || { echo "Say which version: make changelog VERSION=0.2.0" >&2; exit 2; }
 	$(BIN)/towncrier build --yes --version $(VERSION)
@@ -156,6 +162,10 @@ $(VENV)/.for-development: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 
 $(VENV)/.for-release: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
 	$(BIN)/python -m pip install --quiet 'build>=1.2' 'twine>=6'
+	@touch $@
+
+$(VENV)/.for-docs: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'mkdocs-material>=9.5' 'mkdocstrings[python]>=0.29'
 	@touch $@
 
 $(VENV)/.for-torch-%: pyproject.toml $(CONSTRAINTS) | prepare $(BIN)/python
