@@ -76,7 +76,7 @@ def obstacles(root: Path, version: str) -> list[str]:
     if not headings or headings[0] != version:
         found.append(f"CHANGELOG.md begins with {headings[0] if headings else 'nothing'}, and the version is {version}")
     if waiting:
-        found.append(f"{len(waiting)} changes wait in changelog.d: make changelog VERSION=… makes a version of them")
+        found.append(f"fragments in changelog.d: {len(waiting)}; make changelog VERSION=… makes a version of them")
     if git(root, "status", "--porcelain"):
         found.append("there are changes that are not committed")
     if git(root, "tag", "--list", f"v{version}"):

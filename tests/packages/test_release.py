@@ -52,7 +52,7 @@ def test_the_version_stands_in_one_place() -> None:
     [
         ("CHANGELOG.md", "## 1.2.2\n", "CHANGELOG.md begins with 1.2.2"),
         ("CHANGELOG.md", "", "CHANGELOG.md begins with nothing"),
-        ("changelog.d/7.added.md", "A table.\n", "1 changes wait in changelog.d"),
+        ("changelog.d/7.added.md", "A table.\n", "fragments in changelog.d: 1"),
     ],
 )
 def test_what_is_not_ready(checkout: Path, name: str, text: str, why: str) -> None:
