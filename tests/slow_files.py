@@ -61,6 +61,7 @@ SLOW: Final = frozenset(
         "targets/test_strides.py",
         "packages/test_build.py",
         "packages/test_for_people.py",
+        "packages/test_reading.py",
         "packages/test_wheel.py",
         "test_probe.py",
         "tui/kernels/test_stages.py",

@@ -12,17 +12,19 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.conftest import DumpOf
+from tests.conftest import DumpOf, run_sample
 
 IS_REAL = "INSPECT_COMPILE_READER" in os.environ
 READER = os.environ.get("INSPECT_COMPILE_READER", sys.executable)
 HIDDEN = "" if IS_REAL else "torch triton sympy numpy"
 PROGRAMS = Path(__file__).parent / "programs"
+PROFILE = Path(__file__).parents[1] / "profiles" / "data" / "inference"
 NOT_HERE = {"draw DUMP ranks": "no distributed run", "draw DUMP roofline": "peaks of this CPU are not known"}
 REFUSED = {
     "name DUMP no_such_kernel": "no kernel of this name",
     "replay DUMP": "torch is not installed here; to compile again: pip install 'inspect-compile[record]'",
     "numerics DUMP --causes": "nothing wrong is recorded",
+    "import LOG": "torch is not installed here",
 }
 
 
@@ -40,23 +42,19 @@ class Read(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def read(dump_of: DumpOf, tmp_path_factory: pytest.TempPathFactory) -> Read:
+def read(dump_of: DumpOf, tmp_path_factory: pytest.TempPathFactory, inductor_cache: Path) -> Read:
     dump = dump_of("missed_fusion").dump
-    folder = tmp_path_factory.mktemp("read")
-    words: list[str | Path] = [
-        READER,
-        "-P",
-        PROGRAMS / "read.py",
-        dump,
-        folder,
-        "missed_fusion.py:22",
-        "missed_fusion.py:24",
-    ]
-    variables = {**os.environ, "UNAVAILABLE": HIDDEN}
+    folder, log = tmp_path_factory.mktemp("read"), tmp_path_factory.mktemp("log")
+    traced = {**os.environ, "TORCH_TRACE": str(log), "TORCHINDUCTOR_FX_GRAPH_CACHE": "0"}
+    run_sample([sys.executable], "missed_fusion", (), log, inductor_cache, traced)
+    of_the_dump: list[str | Path] = [dump, folder, log, PROFILE, "missed_fusion.py:22", "missed_fusion.py:24"]
+    words: list[str | Path] = [READER, "-P", PROGRAMS / "read.py", *of_the_dump]
+    variables = {**os.environ, "UNAVAILABLE": HIDDEN, "XDG_CACHE_HOME": str(folder / "cache")}
     done = subprocess.run(words, cwd=folder, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    shown = [[words.replace(str(folder / "dump"), "DUMP"), *rest] for words, *rest in told["answers"]]
+    names = {str(folder / "dump"): "DUMP", str(log): "LOG"}
+    shown = [[" ".join(names.get(word, word) for word in words.split()), *rest] for words, *rest in told["answers"]]
     return Read([Answer(*one) for one in shown], told["panels"], told["loaded"])
 
 

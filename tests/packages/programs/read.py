@@ -1,4 +1,4 @@
-"""`python read.py DUMP FOLDER A B`: every command that reads a dump, in one interpreter; prints what each said, as JSON.
+"""`python read.py DUMP FOLDER LOG PROFILE A B`: every command that reads a dump, in one interpreter; prints what each said, as JSON.
 
 Without torch, triton and sympy: of the environment, or because UNAVAILABLE hides them.
 """
@@ -26,7 +26,7 @@ from inspect_compile.tables import TABLES
 from inspect_compile.tui.app import InspectApp
 
 
-def commands(dump: str, folder: Path, pair: list[str]) -> list[list[str]]:
+def commands(dump: str, folder: Path, log: str, profile: Path, pair: list[str]) -> list[list[str]]:
     out = str(folder / "out")
     dotted = sorted(KINDS.keys() - {"kernel", "node", *CHARTS})
     drawings = [*(((kind,), "dot") for kind in dotted), *(((kind,), "svg") for kind in CHARTS)]
@@ -44,11 +44,16 @@ def commands(dump: str, folder: Path, pair: list[str]) -> list[list[str]]:
         ["name", dump, "no_such_kernel"],
         ["why", dump, *pair],
         ["diff", dump, dump],
+        ["attribute", str(folder / "profiled"), str(profile / "trace.json.gz")],
+        *(["show", log, table] for table in ("overview", "kernels", "graphs", "dynamo", "origin")),
+        ["report", log, "-o", f"{out}-log.html"],
+        ["import", log, "-o", f"{out}-imported"],
         ["completion", "bash"],
         ["doctor"],
         # What compiles, or runs the program's code.
         ["replay", dump],
         ["numerics", dump, "--causes"],
+        ["import", log, "-o", f"{out}-again", "--recompile"],
     ]
 
 
@@ -73,13 +78,11 @@ async def walk(dump: Path) -> int:
 
 
 if __name__ == "__main__":
-    given, target = Path(sys.argv[1]), Path(sys.argv[2])
+    given, target, log, profile = map(Path, sys.argv[1:5])
     copy = target / "dump"  # reading makes the texts of a dump anew
-    if given.is_dir():
-        shutil.copytree(given, copy)
-    else:
-        zipfile.ZipFile(given).extractall(copy)
-    answers = [said(words) for words in commands(str(copy), target, sys.argv[3:])]
+    shutil.copytree(given, copy)
+    zipfile.ZipFile(profile / "dump.zip").extractall(target / "profiled")
+    answers = [said(words) for words in commands(str(copy), target, str(log), profile, sys.argv[5:])]
     panels = asyncio.run(walk(copy))
     loaded = sorted(name for name in COMPILER if sys.modules.get(name) is not None)
     print(json.dumps({"answers": answers, "panels": panels, "loaded": loaded}))
