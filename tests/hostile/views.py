@@ -18,6 +18,8 @@ from inspect_compile.analysis.compare.causes.records import Cause, Cost
 from inspect_compile.analysis.compare.side_by_side import Side
 from inspect_compile.analysis.cost.launch_origins import BY
 from inspect_compile.analysis.kernels.stage_lines import STAGES as STAGES_OF_KERNELS
+from inspect_compile.api import html
+from inspect_compile.api.recording import Recording
 from inspect_compile.commands import main
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import STAGES as STAGES_OF_FX
@@ -221,6 +223,17 @@ def _report(root: Path) -> Iterator[str]:
     page = Path(f"{root}-page.html")
     if page.exists():
         yield unpacked(page.read_text(encoding="utf-8"))
+
+
+def _notebook(root: Path) -> Iterator[str]:
+    """What a notebook shows, likewise."""
+
+    def undrawn(*_: object) -> str:
+        raise CommandError("not drawn here")
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(html, "svg", undrawn)
+        yield Recording(root)._repr_html_()
 
 
 def _export(form: str) -> View:
@@ -432,6 +445,7 @@ VIEWS: Final[dict[str, View]] = {
     "diff": _command("diff", "DUMP", "DUMP"),
     "diff --json": _command("diff", "DUMP", "DUMP", "--json"),
     "report": _report,
+    "notebook": _notebook,
     **{f"export --format {form}": _export(form) for form in FORMATS},
     "name": _names,
     "attribute": _command("attribute", "DUMP", _TRACE),
