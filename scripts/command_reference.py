@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from inspect_compile import __version__
-from inspect_compile.commands import COMMANDS, Listed, Parser, exits, main
+from inspect_compile.commands import COMMANDS, Listed, Parser, main
+from inspect_compile.commands.usage import exits
 
 ROOT: Final = Path(__file__).resolve().parent.parent
 PAGE: Final = ROOT / "docs" / "reference.md"

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, NoReturn, Protocol
 
 from inspect_compile import __version__
-from inspect_compile.commands import exits, streams
-from inspect_compile.commands.exits import INTERRUPTED, READER_GONE
+from inspect_compile.commands import streams
 from inspect_compile.commands.program import BEFORE_START, split
 from inspect_compile.commands.streams import PROGRAM
+from inspect_compile.commands.usage import exits
+from inspect_compile.commands.usage.exits import INTERRUPTED, READER_GONE
 from inspect_compile.errors import CommandError, DumpError
 
 _COMPLETES: Final = "_ARGCOMPLETE"
@@ -102,7 +103,7 @@ class Parser(argparse.ArgumentParser):
         self._command = command
 
     def error(self, message: str) -> NoReturn:
-        from inspect_compile.commands.near import of_argparse
+        from inspect_compile.commands.usage.near import of_argparse
 
         meant = of_argparse(message, self._option_string_actions)
         told = f"{message}{meant or ';'} `{self.prog} --help` lists what there is"

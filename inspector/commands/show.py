@@ -192,7 +192,7 @@ def _split(words: list[str], tables: tuple[str, ...]) -> tuple[str | None, str, 
 
 def _there(asked: str, tables: tuple[str, ...]) -> str:
     """What was meant, and all tables."""
-    from inspect_compile.commands.near import did_you_mean
+    from inspect_compile.commands.usage.near import did_you_mean
 
     return f"{did_you_mean(asked, tables) or ';'} the tables are: {' '.join(tables)}"
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from inspect_compile.commands import COMMANDS, Listed, main
-from inspect_compile.commands.near import did_you_mean
+from inspect_compile.commands.usage.near import did_you_mean
 from inspect_compile.tables import PAGES, TABLES
 from inspect_compile.tables.words import WORDS
 from tests.handmade import ended, graph, kernel, made, node

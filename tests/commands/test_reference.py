@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.commands import COMMANDS, exits
+from inspect_compile.commands import COMMANDS
+from inspect_compile.commands.usage import exits
 from scripts import command_reference
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"

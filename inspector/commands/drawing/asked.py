@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from inspect_compile.commands.near import did_you_mean
+from inspect_compile.commands.usage.near import did_you_mean
 from inspect_compile.diagrams.kinds.every import KINDS
 from inspect_compile.diagrams.kinds.kind import HEATS, STAGES, Kind, Wanted
 from inspect_compile.errors import CommandError
