@@ -10,6 +10,7 @@
 # make bench-all  the same for all models, 11 pairs, and against torch's own switches (some hours)
 # make compat TORCH=2.15.0   sets up .venv-2.15.0 with that torch, and runs the tests with it
 # make pictures  draw the pictures of README.md and docs/ anew
+# make words ROOM=inspector/tables   print every sentence that a person can see of a room, or of all, in a row
 # make reference  write the tables of docs/dump.md and docs/dump.schema.json anew from inspector/facts, and
 #              docs/reference.md from the commands; make man writes build/man/inspect-compile.1
 # make docs    build build/site of docs/, strictly: a link that leads nowhere fails
@@ -47,7 +48,7 @@ COMPAT_CONSTRAINT := $(or $(PIP_CONSTRAINT),build/constraints-but-torch.txt)
 # Without it every process that the tests start would compile this project's modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures reference man docs changelog dist wheel-test release check format lint types contracts pytest links prepare clean
+.PHONY: demo test test-slow test-all harmless targets bench bench-all compat pictures words reference man docs changelog dist wheel-test release check format lint types contracts pytest links prepare clean
 .NOTPARALLEL:
 
 demo: $(VENV)/.for-use
@@ -95,6 +96,9 @@ pictures: $(VENV)/.for-development links
 	$(BIN)/inspect-compile run --no-tui --dump build/pictures samples/missed_fusion.py
 	$(BIN)/inspect-compile draw build/pictures schedule --findings -o docs/images/findings.svg
 	rm docs/images/*.dot
+
+words:
+	@$(PYTHON) scripts/words.py $(ROOM)
 
 reference: $(VENV)/.for-development links
 	PYTHONPATH=build/typing $(BIN)/python scripts/dump_reference.py

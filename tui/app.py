@@ -104,4 +104,4 @@ class InspectApp(App[None]):
             return
         from inspect_compile.tui.screens.quit import QuitScreen
 
-        self.push_screen(QuitScreen(), lambda is_sure: self.exit() if is_sure else None)
+        self.push_screen(QuitScreen(self._program.status), lambda is_sure: self.exit() if is_sure else None)

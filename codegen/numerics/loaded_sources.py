@@ -41,7 +41,7 @@ def install(check: Any) -> None:
 
 
 def source_of(function: Any) -> Source | None:
-    """The source of a loaded function; None if it is no C++ kernel."""
+    """The source of a loaded function; None if it is not a C++ kernel."""
     try:
         return _SOURCES.get(function)
     except TypeError:  # it is of a kind that can't be a key

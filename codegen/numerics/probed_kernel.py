@@ -214,7 +214,7 @@ def probed_kernel(function: Any, bodies: Lines) -> ProbedKernel | str:
     """
     source = source_of(function)
     if source is None:
-        return "it is no C++ kernel"
+        return "it is not a C++ kernel"
     if not bodies:
         return "it is not known which operation each of its statements was generated for"
     found = probed(source.text)

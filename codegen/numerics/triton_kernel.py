@@ -167,7 +167,7 @@ def triton_kernel(function: Any, bodies: Lines, generated: str) -> TritonKernel 
     config = getattr(launchers[0], "config", None) if launchers else None
     blocks = dict(getattr(config, "kwargs", {})) | {"num_warps": getattr(config, "num_warps", 4)}
     if any(name not in blocks for name in found.constants):
-        return "the sizes of its blocks are not known"
+        return "its block sizes are not known"
     return TritonKernel(found, _loaded(found, around.beginning), bodies, blocks)
 
 

@@ -198,7 +198,7 @@ def _timed(module: Any, calls: Calls, graph: str) -> str:
         reasons.append(f"launches on {', '.join(sorted(without))}: only those on the CPU and on CUDA devices are")
     if lost := [str(line - offset) for line in timers if line not in found]:
         more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
-        reasons.append(f"what line {', '.join(lost[:3])}{more} of the code launches: it stands in no Python function")
+        reasons.append(f"what line {', '.join(lost[:3])}{more} of the code launches: it is not in a Python function")
     return "; ".join(reasons)
 
 

@@ -97,7 +97,7 @@ def recorded(
     """
     asked = _asked(numerics)
     if level not in LEVELS:
-        raise CommandError(f"capture(level={level!r}): there are {', '.join(LEVELS)}")
+        raise CommandError(f"capture(level={level!r}): no such level; there are {', '.join(LEVELS)}")
     if start.current is not None:
         if recompile:
             _forget()
@@ -215,7 +215,7 @@ def _why_nothing(session: Session, *, compiled_before: bool) -> str | None:
     if tally.graphs:
         return None
     if tally.failure is None and compiled_before and not tally.facts[Frame]:
-        return "everything in it had been compiled before; capture(recompile=True) compiles it again"
+        return "everything in it was compiled before; capture(recompile=True) compiles it again"
     return exit_summary.why_nothing(tally, saw_torch="torch" in sys.modules)
 
 

@@ -70,7 +70,7 @@ def compose(
     if made_up:
         more = f" and {counted(len(made_up) - OMITTED, 'more operator')}" if len(made_up) > OMITTED else ""
         operators = ", ".join(made_up[:OMITTED]) + more
-        lines.append(f"the CPU can't compute {operators}: numbers behind that are made up; see show remarks")
+        lines.append(f"the CPU can't compute {operators}: numbers after it are made up; see show remarks")
     return [f"inspect-compile: {line}" for line in lines]
 
 
@@ -79,7 +79,7 @@ def looked(tally: Tally, how: str | None) -> str | None:
     if how is None or not tally.passed_over:
         return None
     return (
-        f"the program {how}: {counted(tally.passed_over, 'cache look-up')} found nothing because of the recording; "
+        f"the program {how}: {counted(tally.passed_over, 'cache lookup')} found nothing because of the recording; "
         "with --cache keep they are as without it"
     )
 

@@ -73,7 +73,7 @@ def from_environment(environment: "Mapping[str, str]") -> Setting:
         raise ValueError(f"{VARIABLE}={asked} is neither 1 nor 0 nor live")
     for name in environment:
         if name.startswith(f"{VARIABLE}_") and name not in (*OPTIONS, *ELSEWHERE):
-            raise ValueError(f"{name} is no variable of ours; there are: {', '.join(OPTIONS)}")
+            raise ValueError(f"{name} is not one of our variables; these are: {', '.join(OPTIONS)}")
 
     def given(name: str) -> str | None:
         return environment.get(f"{VARIABLE}_{name}") or None
@@ -107,11 +107,11 @@ def new_setting(
     behind the name of the option in capitals.
     """
     if level not in LEVELS:
-        raise ValueError(f"LEVEL={level}: there are {', '.join(LEVELS)}")
+        raise ValueError(f"LEVEL={level}: no such level; there are {', '.join(LEVELS)}")
     if cache not in CACHES:
-        raise ValueError(f"CACHE={cache}: there are {', '.join(CACHES)}")
+        raise ValueError(f"CACHE={cache}: no such mode; there are {', '.join(CACHES)}")
     if live not in ("", *LIVE.values()):
-        raise ValueError(f"LIVE={live}: there are {', '.join(LIVE.values())}")
+        raise ValueError(f"LIVE={live}: no such form; there are {', '.join(LIVE.values())}")
     if type(keep) is not int or keep < 1:
         raise ValueError(f"KEEP={keep} is not a number of recompiles; write 1, 2, …")
     size = max_bytes if type(max_bytes) is int else bytes_of(str(max_bytes))

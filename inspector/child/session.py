@@ -133,7 +133,7 @@ class Session:
                 self._install(entry)
         if self.targets is not None:
             self._map(module)
-            lost = "graphs are not all compiled for the targets"
+            lost = "not all graphs were compiled for the targets"
             if module == SENDER.watches:
                 given = self._deliver, self._refused, self._uses_gpu, self._unwatched
                 self._call(SENDER, f"{SENDER.installer}: {lost}", lambda: given)
@@ -234,7 +234,7 @@ class Session:
             self._checking.ask(None)
         except Exception as error:
             let_pass(error)
-            self.notes.append(f"numerics: what was on its way at the end is not known: {describe(error)}")
+            self.notes.append(f"numerics: checks that were still running at the end are lost: {describe(error)}")
 
     def _count(self, fact: Fact) -> None:
         """Write it at once: a check may end by a signal."""

@@ -110,7 +110,9 @@ class _Search:
         graph = _full_name(complete, graph)
         count = bisect.most(complete, graph)
         if not count:
-            raise UndecidedError(f"no fusion was done{f' in {graph}' if graph else ''}: it is not that", complete)
+            raise UndecidedError(
+                f"no fusion was done{f' in {graph}' if graph else ''}: fusion is not the cause", complete
+            )
         limits = {"graph": graph} if graph else {}
         without = self.run("with none", bisect.NONE, limit=0, **limits)
         if without.fails:
@@ -211,6 +213,6 @@ def _status(status: int) -> str:
 
 def _tell_output(run: "Run") -> None:
     lines = run.log.read_text("utf-8", "replace").splitlines()
-    tell(f"the last of what it printed, {run.log}:")
+    tell(f"the end of what it printed, {run.log}:")
     for line in lines[-_LAST_LINES:]:
         tell(line, name="  ")

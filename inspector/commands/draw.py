@@ -78,13 +78,13 @@ class Draw:
             missing = trouble if isinstance(trouble, MissingError) else None
             trouble = output.write(output.stem(dump, one.graph, one.name), one, missing) or trouble
         for row in dump.run.omitted:
-            tell(f"not all is here: {row.message}", name="")
+            tell(f"incomplete: {row.message}", name="")
         tell_left_out(dump)
         if trouble is not None:
             plain = dict.fromkeys(one.form for one in drawn)
             raise CommandError(f"{trouble}; the .{' and .'.join(plain)} files are written")
         if not drawn:
-            why = next((one.why for one in found if not isinstance(one, Drawn)), "no graph is meant")
+            why = next((one.why for one in found if not isinstance(one, Drawn)), "no graph matches")
             hint = "; the program may still be compiling" if dump.run.status == "running" else ""
             raise CommandError(f"{dump.name}: nothing to draw, {why}{hint}")
         return 0

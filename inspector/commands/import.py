@@ -40,7 +40,7 @@ class Import:
         if not path.exists():
             raise CommandError(f"{path}: no such file or folder")
         if root.exists():
-            raise CommandError(f"{root}: is there already; name a new directory")
+            raise CommandError(f"{root}: already exists; name a new directory")
         if not is_readable(path):
             raise CommandError(
                 f"{path}: no output of torch.compile that can be read; docs/origins.md lists the formats"

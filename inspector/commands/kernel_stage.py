@@ -116,14 +116,14 @@ def _show_counts(
     if kernel.source.endswith(".cpp"):
         raise CommandError(f"{kernel.name}: a C++ kernel has one stage: --stage asm")
     if not stages.compiled:
-        raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")
+        raise CommandError(f"{kernel.name}: Triton compiled no kernel of this name")
     row = only(find_configuration(dump, stages, arguments.config))
     found, notes = counted(statements, stages, row)
     if not any(one.counts for one in found):
         raise CommandError(f"{kernel.name}: {notes[0] if notes else row.left_out or 'no stage is in the dump'}")
     rows = [one for one in found if meant is None or one.line in meant]
     if not rows:
-        raise CommandError(f"{kernel.name}: no stage has anything of this line of its source")
+        raise CommandError(f"{kernel.name}: no stage has code of this line of its source")
     if arguments.json:
         print_json(rows, limit=limit)
     else:
@@ -150,9 +150,9 @@ def stage_of(
             made = assembly("\n".join(stages.source), is_trusted=is_trusted)
         except CommandError as error:
             raise CommandError(f"{kernel.name}: no {ASSEMBLY}: {error}") from None
-        return of_assembly(made.text, stages.source, FILE), f"compiled here again, with the flags of torch {made.torch}"
+        return of_assembly(made.text, stages.source, FILE), f"compiled again here, with the flags of torch {made.torch}"
     if not stages.compiled:
-        raise CommandError(f"{kernel.name}: Triton compiled nothing of this name")
+        raise CommandError(f"{kernel.name}: Triton compiled no kernel of this name")
     row = only(find_configuration(dump, stages, label))
     if name == ASSEMBLY:
         name = next((stage for stage in stages.names(row) if stage in ("ptx", "amdgcn")), "ptx")

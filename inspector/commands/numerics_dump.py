@@ -196,13 +196,13 @@ def _chosen(dump: "Dump", kernel: str | None, graphs: list[str]) -> "tuple[Dump,
     if not there:
         of_passes = all(one.first is None or not one.first.kernel for one in sums)
         raise CommandError(
-            f"{where}: what is wrong was made by a pass, and no launch is wrong; --causes compiles it again"
+            f"{where}: a pass made it wrong, and no launch is wrong; --causes compiles it again"
             if of_passes
             else f"{where}: no inputs of wrong launches are kept; check again with --keep SIZE"
         )
     names = ", ".join(dict.fromkeys(kept.inputs.kernel for _, kept in there))
     which = f"{kernel}: nothing wrong is recorded of it" if kernel is not None else "no wrong launch is in such a graph"
-    raise CommandError(f"{which}; kept are launches of {names}")
+    raise CommandError(f"{which}; the kept launches are of {names}")
 
 
 def _kernels(dump: "Dump", kernel: str | None) -> set["Id"] | None:
@@ -221,7 +221,7 @@ def _kernels(dump: "Dump", kernel: str | None) -> set["Id"] | None:
 
 
 def _inputs(dump: "Dump", name: str) -> IO[bytes]:
-    """A file with kept inputs; raises CommandError if it is no plain file in the dump."""
+    """A file with kept inputs; raises CommandError if it is not a plain file in the dump."""
     from inspect_compile.dump.files import file_inside
 
     file = file_inside(dump.root, dump.root / name)
@@ -300,13 +300,13 @@ def _blamed(dump: "Dump", graphs: list[str]) -> "tuple[Dump, Graph, Path]":
     there = [(part, name) for part in processes(dump) for name in blamed(part)]
     if not there:
         raise CommandError(
-            f"{dump.name}: nothing wrong is recorded, and nothing that is worse than eager; inspect-compile numerics"
+            f"{dump.name}: nothing wrong or worse than eager is recorded; inspect-compile numerics"
             " SCRIPT checks each launch"
         )
     found = [(part, name) for part, name in there if not graphs or any(word in name for word in graphs)]
     if not found:
         names = ", ".join(dict.fromkeys(name for _, name in there))
-        raise CommandError(f"--graph {graphs[0]}: nothing wrong is recorded of such a graph; there is of {names}")
+        raise CommandError(f"--graph {graphs[0]}: no such graph has anything wrong recorded; these have: {names}")
     part, name = found[0]
     graph, kept = part.graph(name), kept_calls(part).get(name)
     if kept is None or graph is None:

@@ -29,7 +29,7 @@ def recompile_missing(dumps: "Sequence[Dump]", arguments: argparse.Namespace) ->
     for dump in dumps:
         if not dump.run.origin:
             raise CommandError(
-                f"--recompile: {dump.root} was recorded, and is no log; `inspect-compile replay` compiles a graph again"
+                f"--recompile: {dump.root} is a recording, not a log; `inspect-compile replay` compiles a graph again"
             )
     for dump in dumps:
         recompile(dump, arguments.target, only_missing=True)
@@ -61,7 +61,7 @@ def recompile(dump: "Dump", target: str | None, *, only_missing: bool = False) -
         if again is None:
             tell(f"not compiled again: {one.refused}")
         elif not again.failure and Dump(again.part).graph(again.graph) is None:
-            tell(f"{graph.name}: it was compiled, and nothing of that was recorded: {again.part}")
+            tell(f"{graph.name}: it compiled, but nothing of that was recorded: {again.part}")
         elif again.failure:
             tell(f"{graph.name}: the compile failed: {again.failure}; {again.part / 'compiler.log'} has more")
         else:

@@ -94,7 +94,7 @@ def setting(text: str) -> tuple[str, Any]:
     """Both parts of `NAME=VALUE`; a value that is not a Python literal is a string."""
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise argparse.ArgumentTypeError(f"{text!r} is no setting; write NAME=VALUE, max_fusion_size=1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a setting; write NAME=VALUE, such as max_fusion_size=1")
     try:
         return name.strip(), ast.literal_eval(value.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -157,7 +157,7 @@ def _denied(graph: "CompiledGraph", arguments: argparse.Namespace) -> "list[Deni
     if apart and len(apart) == len(pairs) and not (arguments.config or arguments.target):
         one, found = next(iter(apart.items()))
         raise CommandError(
-            f"--deny: {one.words} were not fused anyhow: after fusion they are in {', '.join(found.a)} and "
+            f"--deny: {one.words} were not fused anyway: after fusion they are in {', '.join(found.a)} and "
             f"{', '.join(found.b)}; why: inspect-compile why {shlex.quote(str(graph.dump.root))} {'_'.join(one.a)} "
             f"{'_'.join(one.b)}"
         )

@@ -161,7 +161,7 @@ class Run:
         with_tui = not (arguments.no_tui or config.live) and who is None and _on_terminal()
         ready = arguments.ready
         if ready and not can_watch():
-            raise CommandError("--ready needs Linux 5.3 or newer; leave it out: nothing was started")
+            raise CommandError("--ready needs Linux 5.3 or newer; omit it: nothing was started")
         setting = Setting(
             root=str(root),
             pid=os.getpid(),

@@ -109,10 +109,10 @@ def _split(words: list[str]) -> tuple[str | None, tuple[str, ...]]:
     rest = list(words)
     path = rest.pop(0) if len(rest) > 1 and (len(rest) > 2 or Path(rest[0]).is_dir()) else None
     if len(rest) > 2:
-        raise CommandError(f"why: {len(rest)} names, and it tells of one or two: {' '.join(rest)}")
+        raise CommandError(f"why takes one or two names, not {len(rest)}: {' '.join(rest)}")
     if path is None and len(rest) == 1 and Path(rest[0]).is_dir():
         raise CommandError(
-            f"why {rest[0]}: of which operation? why DUMP A [B]; the operations: show {rest[0]} schedule"
+            f"why {rest[0]}: name an operation: why DUMP A [B]; the operations are in show {rest[0]} schedule"
         )
     return path, tuple(rest)
 
@@ -134,7 +134,7 @@ def _try(dump: "Dump", story: "PairStory", asked: "tuple[str, Any] | None", call
     settings = known if asked is None else [asked]
     if not settings:
         knobs = " and ".join(story.knobs)
-        what = f"of {knobs} no other value is known to be worth it" if knobs else "no setting decides over this pair"
+        what = f"no other value of {knobs} is known to help" if knobs else "no setting decides this pair"
         raise CommandError(f"--try: {what}; to try one anyway: --config NAME=VALUE")
     tell_it_runs(CompiledGraph(dump, story.graph).outermost)
     for name, value in settings:

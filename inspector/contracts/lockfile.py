@@ -49,9 +49,7 @@ def read(path: Path) -> Lock:
         with open(path, "rb") as file:
             data = file.read(LARGEST + 1)
     except FileNotFoundError:
-        raise CommandError(
-            f"{path}: there is no such contract; make one: inspect-compile lock SCRIPT -o {path}"
-        ) from None
+        raise CommandError(f"{path}: no such contract; create one: inspect-compile lock SCRIPT -o {path}") from None
     except OSError as error:
         raise CommandError(f"{path}: cannot be read ({error.strerror or error})") from None
     try:
@@ -59,7 +57,7 @@ def read(path: Path) -> Lock:
             raise ValueError(f"it has more than {LARGEST:,} bytes")
         plain = tomllib.loads(data.decode())
         if not isinstance(version := plain.get("version"), int):
-            raise ValueError("it does not say which version it is of")
+            raise ValueError("it has no version")
         if version > VERSION:
             raise ValueError(f"version {version} is newer than {VERSION}; upgrade with pip install -U inspect-compile")
         _refuse_unknown(plain)

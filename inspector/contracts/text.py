@@ -17,7 +17,7 @@ def text(report: Report, *, is_complete: bool = False) -> str:
 def _lines(report: Report, is_complete: bool) -> Iterator[str]:
     if not report.changes:
         held = f"{number_of(report.graphs, 'graph')}, {number_of(report.rules, 'rule')}"
-        yield f"{one_line(report.lock)}: nothing differs that must not ({held})"
+        yield f"{one_line(report.lock)}: nothing differs that the contract fixes ({held})"
         yield from (f"  {one_line(note)}" for note in report.notes)
         return
     shown = report.changes if is_complete else report.primary[:_MOST]

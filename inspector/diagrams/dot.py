@@ -103,7 +103,7 @@ def dot_text(picture: Picture) -> str:
     texts = [_HEADER]
     for number, section in enumerate(picture.sections, 1):
         graph = _new(f"section_{number}", number)
-        if len(picture.sections) > 1:
+        if len(picture.sections) > 1 and not picture.are_apart:
             graph.attr(
                 label=f"section {number} of {len(picture.sections)}", labelloc="t", fontcolor=FAINT, fontsize="13"
             )

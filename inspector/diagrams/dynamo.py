@@ -88,7 +88,7 @@ class _Drawn:
             boxes.append(Box(f"skip_{number}", "nothing", "not compiled", lines=why, tooltip=words.tooltip([run.skip])))
         self._first.append(boxes[0].id)
         if not run.function:  # torch says which one it is at the end of a compile
-            return Frame(f"function_{number}", "function", "a function that is not known", tuple(boxes))
+            return Frame(f"function_{number}", "function", "an unknown function", tuple(boxes))
         name = words.shortened(words.function_text(run.function), 50)
         text = f"{name}   {words.shortened(file_name(run.file), 30)}:{run.line}"
         told_of = [f"{run.file}:{run.line} {run.function}", f"called from {words.place_and_code(run.caller)}"]

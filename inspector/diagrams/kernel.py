@@ -76,7 +76,7 @@ def kernel_picture(
         subtitles.append(f"the first {MOST_DRAWN} boxes of {MOST_DRAWN + left_out:,}")
     return Picture(
         title(CompiledGraph(dump, kernel.graph).outermost, f"kernel {words.name_shortened(kernel.name, 60)}"),
-        tuple(subtitles),
+        (*subtitles, *words.file_subtitle(drawn.file)),
         (Section(drawn.inner(), drawn.arrows),),
     )
 
@@ -127,6 +127,7 @@ class _Drawn:
         self, found: Flow, parts: Sequence[StatementBox], buffers: dict[str, str], before: dict[str, str]
     ) -> None:
         self._found, self._parts, self._buffers, self._before = found, parts, buffers, before
+        self.file = words.one_file(where for step in found.steps for where in step.row.lines[-1:])
         self._part_of = {step: number for number, part in enumerate(parts) for step in part.steps}
         self.arrows = tuple(self._arrows())
 
@@ -176,7 +177,10 @@ class _Drawn:
             lines = []
         more = f"{number_of(len(steps), 'statement')}, the last " if len(steps) > 1 else ""
         lines.append(words.shortened(f"{more}{row.line}: {row.text}", words.LINE_WIDTH))
-        lines += [words.shortened(words.place_and_code(where), words.LINE_WIDTH) for where in row.lines[-1:]]
+        for where in row.lines[-1:]:
+            lines.append(
+                words.shortened(f"{'line ' * bool(self.file)}{words.code_at(where, self.file)}", words.LINE_WIDTH)
+            )
         tooltip = [f"line {one.row.line}: {one.row.text}" for one in steps]
         tooltip += [f"the same: line {self._found.steps[same[-1]].row.line}" for same in part.alike]
         beside += f" × {len(part.alike) + 1}" if part.alike and is_counted else ""

@@ -39,7 +39,7 @@ _WORDS: Final[dict[ArrowKind, tuple[str, ...]]] = {
     "value": ("a value",),
     "memory": ("through memory",),
     "made": ("became",),
-    "break": ("a graph ended; the rest", "goes on on its own"),
+    "break": ("a graph break: the rest", "is compiled separately"),
     "recompile": ("compiled again,", "because"),
     "frame": ("calls",),
 }

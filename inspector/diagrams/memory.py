@@ -1,5 +1,6 @@
-"""The memory of one graph as SVG: bytes live after each line, below it a bar for each piece or a lane for each"
-" source line."""
+"""The memory of one graph as SVG: bytes live after each line, below it a bar for each piece or a lane for each source
+line.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -13,7 +14,7 @@ from inspect_compile.tables.text import byte_text, code_text, number_of, place_t
 
 WIDTH: Final = 1180
 LEFT: Final = 86
-RIGHT: Final = 250
+RIGHT: Final = 330
 """Space for the names of the bars."""
 CURVE: Final = 190
 TOP: Final = 66
@@ -37,14 +38,17 @@ COLOURS: Final = {
 }
 _PEAK: Final = "#c23b22"
 _TICKS: Final = 10
-_TEXT: Final = 46
+_TEXT: Final = 60
 """Characters of a bar's name."""
+_LEAST: Final = 0.01
+"""Lanes below this part of the largest are counted, not drawn."""
 
 
 def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
     """The whole picture; any text of the dump is escaped."""
     shown = sorted(sorted(held, key=lambda row: -row.bytes)[:MOST], key=lambda row: (row.first, row.last or 1 << 60))
-    chart = _Chart(found, BAR * len(shown))
+    files = {row.where.file for row in shown if row.where is not None}
+    chart = _Chart(found, BAR * len(shown), files.pop() if len(files) == 1 else "")
     height = TOP + CURVE + 46 + BAR * len(shown) + (20 if len(held) > len(shown) else 0) + 18
     parts = [
         text(16, 22, title, size=15, weight="bold"),
@@ -61,42 +65,48 @@ def memory_chart(found: Memory, held: list[Holder], title: str) -> str:
 
 def folded_chart(found: Memory, rows: list[Lane], step: StepMemory, title: str) -> str:
     """The same with a lane for each source line, all on one scale; what is saved for the backward is one band."""
-    saved, rest = [row for row in rows if row.is_saved], [row for row in rows if not row.is_saved]
+    least = _LEAST * max((row.most for row in rows), default=0)
+    large = [row for row in rows if row.most >= least]
+    saved, rest = [row for row in large if row.is_saved], [row for row in large if not row.is_saved]
     shown = [*saved[:MOST_LANES], *rest[: MOST_LANES - len(saved[:MOST_LANES])]]
     is_given = any(piece.origin == "given" for row in saved for piece in row.pieces)
     band = "saved by the forward, freed here" if is_given else "saved for the backward"
     below = LANE * len(shown) + BAND * bool(saved)
-    left = len(rows) - len(shown)
+    left = [row for row in rows if row not in shown]
     chart = _Chart(found, below)
     height = TOP + CURVE + 46 + below + 20 * bool(left) + 18
     parts = [
         text(16, 22, title, size=15, weight="bold"),
-        text(16, 40, " · ".join((_peak_text(found), *_step_texts(step))), fill=FAINT),
+        text(16, 40, " · ".join((*_step_texts(step), _peak_text(found))), fill=FAINT),
         *_keys(
             [(SAVED, f"{band}, by source line")] * bool(saved) + [(HELD, "freed or returned in the call")] * bool(rest)
         ),
         *chart.curve(),
-        *chart.lanes(shown, band),
+        *chart.lanes(shown, band, [row for row in rows if row.is_saved]),
     ]
     if left:
-        parts.append(text(LEFT, height - 12, f"… and {number_of(left, 'smaller lane')}", fill=FAINT))
+        most = byte_text(sum(row.most for row in left))
+        words = f"… and {number_of(len(left), 'smaller lane')}, at most {most} together"
+        parts.append(text(LEFT, height - 12, words, fill=FAINT))
     return document(WIDTH, height, parts, size=11)
 
 
 def _step_texts(step: StepMemory) -> Iterator[str]:
     if step.static is not None:
         yield f"parameters and buffers {byte_text(step.static)}"
+    if step.optimizer is not None:
+        yield f"optimizer state {byte_text(step.optimizer)}"
+    elif step.static is not None or step.saved is not None:
+        yield "optimizer state not known: its step is not compiled"
     if step.saved is not None:
         yield f"saved for the backward {byte_text(step.saved)}"
-    if step.static is not None or step.saved is not None:
-        yield "optimizer state: not known"
 
 
 def _peak_text(found: Memory) -> str:
-    where = f" after line {found.peak_line} of the output code" if found.peak_line else ""
-    summary = f"peak {found.peak:,} B{where}, relative to the start of the call"
+    where = f", at line {found.peak_line} of the output code" if found.peak_line else ""
+    summary = f"peak of this call {byte_text(found.peak)} above its start{where}"
     if found.unplanned is not None and found.unplanned != found.peak:
-        summary += f"; {found.unplanned:,} B without memory planning"
+        summary += f"; {byte_text(found.unplanned)} without memory planning"
     return summary
 
 
@@ -117,8 +127,9 @@ def _keys(meanings: Sequence[tuple[tuple[str, str], str]]) -> Iterator[str]:
 class _Chart:
     """Coordinates: steps from left to right, bytes from the bottom up."""
 
-    def __init__(self, found: Memory, below: int) -> None:
-        self._found, self._count, self._below = found, max(len(found.steps), 1), below
+    def __init__(self, found: Memory, below: int, file: str = "") -> None:
+        """`below`: the height of what is below the curve; `file`: that of all source lines, if it is one."""
+        self._found, self._count, self._below, self._file = found, max(len(found.steps), 1), below, file
         self._places = {step.index: position for position, step in enumerate(found.steps)}
         lives = [step.live for step in found.steps]
         self._lowest, self._highest = min(0, *lives, 0), max(found.peak, *lives, 1)
@@ -175,26 +186,29 @@ class _Chart:
             for since in row.since[1:] if row.origin != "pool" else ():
                 yield line(self._x(self._before(since)), top + 1, self._x(self._before(since)), top + BAR - 2, stroke)
             yield text(LEFT - 6, top + BAR - 4, byte_text(row.bytes), fill=FAINT, anchor="end")
-            named = _short(f"{row.buffers[0] if row.buffers else row.node}  {place_text(row.where)}  {row.node}")
+            name = row.buffers[0] if row.buffers else row.node
+            place = place_text(row.where) if not self._file else f"line {row.where.line}" if row.where else ""
+            named = _short(f"{name}  {row.node}  {place} {code_text(row.where)}")
             yield text(WIDTH - RIGHT + 8, top + BAR - 4, named)
             top += BAR
 
-    def lanes(self, shown: Sequence[Lane], band: str) -> Iterator[str]:
-        """The band of all that is saved with its lines below it, then the others; all heights are of one scale."""
+    def lanes(self, shown: Sequence[Lane], band: str, saved: Sequence[Lane]) -> Iterator[str]:
+        """The band of all that is `saved` with its lines below it, then the others; all heights are of one scale."""
         top = TOP + CURVE + 28.0
-        saved = [row for row in shown if row.is_saved]
         most = max((row.most for row in shown), default=1) or 1
         if saved:
             every = [sum(live) for live in zip(*(row.live for row in saved), strict=True)]
             count = sum(len(row.pieces) for row in saved)
             lines_of = number_of(len(saved), "source line")
-            words: tuple[str, ...] = (band, number_of(count, "piece"), lines_of)
+            words: tuple[str, ...] = (band, f"{number_of(count, 'piece')} of {lines_of}")
             yield from self._lane(top, BAND, every, max(every, default=1) or 1, SAVED, words)
             top += BAND
         for row in shown:
             place = place_text(row.where) or "no source line"
             nodes = ", ".join(row.nodes)
-            words = (place, number_of(len(row.pieces), "piece"), code_text(row.where) or nodes, nodes)
+            layers = f"{row.layers[0]} … {row.layers[-1]} ×{len(row.layers)}" if row.layers else ""
+            about = " · ".join(part for part in (place, layers, number_of(len(row.pieces), "piece")) if part)
+            words = (code_text(row.where) or nodes, about, nodes)
             yield from self._lane(top, LANE, row.live, most, SAVED if row.is_saved else HELD, words)
             top += LANE
 
@@ -217,8 +231,8 @@ class _Chart:
             f'stroke="{stroke}" stroke-width="0.8"/></g>'
         )
         yield text(LEFT - 6, floor - 2, held, fill=FAINT, anchor="end")
-        yield text(WIDTH - RIGHT + 8, floor - 10, _short(f"{words[0]} · {words[1]}"))
-        yield text(WIDTH - RIGHT + 8, floor + 2, _short(words[2]), fill=FAINT)
+        yield text(WIDTH - RIGHT + 8, floor - 10, _short(words[0]))
+        yield text(WIDTH - RIGHT + 8, floor + 2, _short(words[1]), fill=FAINT)
 
     def _before(self, index: int) -> int:
         """The step of a Wrapper IR line, or the next if it changes nothing."""

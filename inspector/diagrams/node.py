@@ -53,7 +53,7 @@ def node_picture(dump: "Dump", found: ResolvedNode, asked: str, *, everything: b
     subtitle = f"{number_of(len(stories), 'node')}{more} called {words.shortened(asked)}{behind}"
     hidden = [f"{number_of(way.hidden, 'view')} left out (--all draws them)"] if way.hidden else []
     return Picture(
-        title(CompiledGraph(dump, first.kin.graph).outermost, f"the way of {words.shortened(asked)}"),
+        title(CompiledGraph(dump, first.kin.graph).outermost, f"the path of {words.shortened(asked)}"),
         (one_line(first.kin.graph), subtitle, *hidden, *_notes(stories)),
         (way.section(),),
     )

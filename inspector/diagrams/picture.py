@@ -120,6 +120,8 @@ class Picture:
     """If False, arrows are straight lines, which takes half the time."""
     has_labels: bool = True
     """If False, only the tooltips of arrows have their buffers and bytes."""
+    are_apart: bool = False
+    """If True, sections do not refer to each other, and have no numbers."""
 
     def boxes(self) -> Iterator[Box]:
         """All boxes."""

@@ -72,7 +72,9 @@ def ranks_picture(grid: RankGrid, title: str, verdict: str, *, fold: bool | None
         text(_LEFT, 44, shortened(verdict, 150), fill=_RED if differs else FAINT),
     ]
     legend = f"compared with {grid.columns[0].name}; in red: what differs" if len(grid.columns) > 1 else ""
-    more = f"{number_of(grid.left_out, 'more group')} of ranks that compiled something else" if grid.left_out else ""
+    more = (
+        f"{number_of(grid.left_out, 'more group')} of ranks that compiled something different" if grid.left_out else ""
+    )
     body.append(text(_LEFT, 58, "; ".join(filter(None, (legend, more))), fill=FAINT, size=10))
     top = _TOP + _header(grid, body)
     drawn = 0

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 from tempfile import TemporaryFile
 from typing import IO, Final
 
@@ -182,21 +183,11 @@ def _first_line(text: str) -> str:
 
 
 def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
-    """One SVG: the legend at the left, the drawings in rows that make it about as high as a screen."""
-    sizes = [_size(drawing) for drawing in drawings]
-    left, height = _size(legend)
-    placed = [(legend, 0.0, 0.0)]
-    width, top = left, 0.0
-    number = _in_a_row(sizes)
-    for start in range(0, len(drawings), number):
-        x = left + _GAP
-        row = range(start, min(start + number, len(drawings)))
-        for index in row:
-            placed.append((drawings[index], x, top))
-            x += sizes[index][0] + _GAP
-        width = max(width, x - _GAP)
-        top += max(sizes[index][1] for index in row) + _GAP
-    width, height = math.ceil(width), math.ceil(max(height, top - _GAP))
+    """One SVG: the legend, then the drawings, as densely as their order allows and about as high as a screen."""
+    every = (legend, *drawings)
+    places, (wide, high) = _dense([_size(drawing) for drawing in every])
+    placed = [(drawing, x, y) for drawing, (x, y) in zip(every, places, strict=True)]
+    width, height = math.ceil(wide), math.ceil(high)
     size = f'width="{width}pt" height="{height}pt" viewBox="0 0 {width} {height}"'
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" {size} font-family="{FONT}">',
@@ -210,6 +201,38 @@ def _beside(legend: re.Match[str], drawings: Sequence[re.Match[str]]) -> str:
 
 def _size(drawing: re.Match[str]) -> tuple[float, float]:
     return float(drawing["width"]), float(drawing["height"])
+
+
+def _dense(sizes: Sequence[tuple[float, float]]) -> tuple[list[tuple[float, float]], tuple[float, float]]:
+    """A place for each drawing, and the size of all: the width that leaves the least empty in about the shape."""
+
+    def cost(found: tuple[list[tuple[float, float]], tuple[float, float]]) -> float:
+        width, height = found[1]
+        return width * height * (1 + abs(math.log(width / height / _SHAPE)))
+
+    ends = accumulate(width + _GAP for width, _ in sizes)
+    wanted = math.sqrt(sum(width * height for width, height in sizes) * _SHAPE)
+    return min((_in_rows(sizes, most) for most in (*ends, *(wanted * part / 10 for part in range(8, 21)))), key=cost)
+
+
+def _in_rows(
+    sizes: Sequence[tuple[float, float]], most: float
+) -> tuple[list[tuple[float, float]], tuple[float, float]]:
+    """Drawings in rows of at most this width; one that is low stands below the one before it, if the row is so high."""
+    places: list[tuple[float, float]] = []
+    left = right = top = below = bottom = 0.0
+    for width, height in sizes:
+        if places and below + height <= bottom and left + width + _GAP <= max(right, left):
+            y = below
+        elif right and right + width + _GAP > most:
+            left, right, top = 0.0, width + _GAP, bottom
+            y = top
+        else:
+            left, right, y = right, right + width + _GAP, top
+        places.append((left, y))
+        below = y + height + _GAP
+        bottom = max(bottom, below)
+    return places, (max(x + size[0] for (x, _), size in zip(places, sizes, strict=True)), bottom - _GAP)
 
 
 def _in_a_row(sizes: Sequence[tuple[float, float]]) -> int:

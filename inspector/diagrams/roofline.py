@@ -71,8 +71,8 @@ def _axes(plot: Plot) -> Iterator[str]:
         y = _at(plot, 10.0 ** plot.x[0], 10.0**power)[1]
         yield line(_LEFT, y, WIDTH - _RIGHT, y, "#e4e4e4")
         yield text(_LEFT - 8, y + 4, multiple_text(10.0**power, ""), anchor="end")
-    yield text((WIDTH + _LEFT) / 2, HEIGHT - _BOTTOM + 38, "operations a byte", anchor="middle")
-    yield text(8, _TOP - 12, "operations a second", anchor="start", size=10)
+    yield text((WIDTH + _LEFT) / 2, HEIGHT - _BOTTOM + 38, "operations per byte", anchor="middle")
+    yield text(8, _TOP - 12, "operations per second", anchor="start", size=10)
     x = float(_LEFT)
     for bound in ("memory", "compute", "launch"):
         yield f'<circle cx="{x:.1f}" cy="{HEIGHT - 14}" r="5" fill="{_COLOURS[bound]}"/>'

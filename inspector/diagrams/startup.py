@@ -58,7 +58,7 @@ def startup_svg(found: Startup, title: str) -> str:
         height += BAR * max(len(own), 1) + 8
     took = seconds_text(whole)
     until = f"ready after {took}" if found.is_ready else f"{took} from the start of the process"
-    note = f"{until}; {seconds_text(found.elsewhere)} in none of the lanes"
+    note = f"{until}; {seconds_text(found.elsewhere)} unattributed"
     body = [
         text(16, 24, title, size=15, weight="bold"),
         text(16, 42, note, fill=FAINT),

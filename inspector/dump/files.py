@@ -65,5 +65,5 @@ def text_inside(root: Path, path: Path) -> str | None:
         data = b"\n".join(data.split(b"\n", MOST_LINES)[:MOST_LINES])
     text = data[:LONGEST_TEXT].decode("utf-8", "replace")
     if lines is not None or len(data) > LONGEST_TEXT:
-        text += f"\n… {path.name} goes on: only its beginning is read"
+        text += f"\n… {path.name} is longer: only its beginning is read"
     return text

@@ -79,7 +79,7 @@ class Dump:
         try:
             data = _bounded(self.root, path, LARGEST_RUN)
             if data is None:
-                raise ValueError("it is no plain file in the dump" if path.exists() else "there is none")
+                raise ValueError("it is not a plain file in the dump" if path.exists() else "there is none")
             return msgspec.json.decode(data, type=Run)
         except (OSError, ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
             raise DumpError("unreadable", f"not a run.json that this version reads ({error})", str(path)) from None
@@ -214,7 +214,7 @@ class Dump:
         if not (len(self._graphs) == MOST_GRAPHS or any(table.is_cut for table in self._tables.values())):
             return ""
         return (
-            f"the tables hold more than is read from one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
+            f"the tables hold more than can be read from one dump ({MOST_BYTES:,} bytes, {MOST_LINES:,} lines, "
             f"{MOST_GRAPHS:,} graphs): the rest is left out"
         )
 
@@ -265,7 +265,7 @@ def open_dump(path: Path) -> Dump:
     try:
         is_there = path.exists()
     except OSError as error:
-        raise DumpError("file", f"cannot be looked at ({error.strerror})", str(path)) from None
+        raise DumpError("file", f"cannot be read ({error.strerror})", str(path)) from None
     if not is_there:
         raise DumpError("none", f"no such dump{_known()}", str(path))
     if path.is_file() and path.name == paths.RUN:
@@ -336,7 +336,7 @@ def _farther(folder: Path) -> str:
             return f"no dump in the first {_MOST_FOLDERS:,} folders below the current directory"
         looked += 1
         if found := find_dumps(below):
-            return f"no dump in the current directory; farther below is {found[-1]}"
+            return f"no dump in the current directory; the nearest below is {found[-1]}"
         try:
             with os.scandir(below) as entries:
                 names = sorted(entry.name for entry in entries if entry.is_dir(follow_symlinks=False))

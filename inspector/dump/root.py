@@ -62,7 +62,7 @@ def _make(root: Path, *, is_dump: bool) -> None:
             raise DumpError("not empty", "it is a file; a dump needs its own directory", str(root)) from None
     entries = os.listdir(root)
     if entries and paths.RUN not in entries:
-        raise DumpError("not empty", f"not empty, and no dump ({min(entries)} is in it)", str(root))
+        raise DumpError("not empty", f"not empty, and not a dump ({min(entries)} is in it)", str(root))
     if not entries and not os.access(root, os.W_OK | os.X_OK):
         raise DumpError("not writable", "can't be written", str(root))
     taken = DumpError("taken", "holds a dump already", str(root))

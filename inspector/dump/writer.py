@@ -34,7 +34,7 @@ BATCH = 64
 """Facts of a table that are encoded at once. More objects alive would trigger Python's garbage collector."""
 
 
-_CHANGED_ROOT = "the program changed its root directory (chroot): what came after that is not in {}"
+_CHANGED_ROOT = "the program changed its root directory (chroot): later facts are not in {}"
 
 
 def _root_directory() -> tuple[int, int]:
@@ -174,7 +174,7 @@ class Writer:
                 dropping.drop(self.root, compiles, graphs)
             except OSError as error:
                 let_pass(error)
-                self._trouble = self._trouble or f"old compiles could not be taken out of {self.root}: {error}"
+                self._trouble = self._trouble or f"old compiles could not be removed from {self.root}: {error}"
             self.bytes_written = dropping.bytes_in(self.root)
 
     def _make_room(self) -> bool:
@@ -282,7 +282,7 @@ class Writer:
             raise FileNotFoundError(errno.ENOENT, self._trouble)
         if self.bytes_written and not is_folder(self.root):
             self._trouble = (
-                self._trouble or f"{self.root} was removed while the program ran; what came before is not in it"
+                self._trouble or f"{self.root} was removed while the program ran; earlier facts are not in it"
             )
         make(folder)
 

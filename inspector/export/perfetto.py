@@ -84,7 +84,7 @@ def call_events(graph: "CompiledGraph", process: int, start: float) -> Iterator[
         return
     launched = {launch.key: launch for launch in graph.launches}
     figures = [of(graph) for of in FIGURES.values()]
-    title = f"{graph.name}: one call, in the order of the code (not when it ran)"
+    title = f"{graph.name}: one call, in the order of the code, not of time"
     yield _named("process_name", process, 0, title)
     yield _named("thread_name", process, 0, f"launches, as long as {seconds.what}")
     at = start

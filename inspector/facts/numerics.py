@@ -66,7 +66,9 @@ class NumericsRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     def __post_init__(self) -> None:
         if self.recorder and (self.nonfinite or self.repeats or self.eager):
-            raise ValueError("the recorder looks for NaN and Inf alone: it goes with calls, every, graphs and keep")
+            raise ValueError(
+                "the recorder looks only for NaN and Inf: it can be combined with calls, every, graphs and keep"
+            )
         if self.only_nonfinite and self.offload:
             raise ValueError("looking for NaN and Inf keeps no values that could be offloaded")
         if self.only_nonfinite and self.continue_with == "reference":

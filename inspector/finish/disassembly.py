@@ -97,7 +97,7 @@ def _nvidia() -> list[str]:
     inside = os.path.join("backends", "nvidia", "bin", "nvdisasm")
     tool = os.environ.get("TRITON_NVDISASM_PATH") or _in_triton(inside) or shutil.which("nvdisasm")
     if tool is None:
-        raise _DisassemblyError("there is no nvdisasm here: Triton's wheel and the CUDA toolkit have one")
+        raise _DisassemblyError("nvdisasm is not installed; Triton's wheel and the CUDA toolkit include it")
     return [tool, "--print-code", "--print-line-info", "--print-line-info-ptx"]
 
 
@@ -105,7 +105,7 @@ def _amd(target: str) -> list[str]:
     tool = shutil.which("llvm-objdump", path=_ROCM) or shutil.which("llvm-objdump")
     if tool is None:
         raise _DisassemblyError(
-            "there is no llvm-objdump here: ROCm and LLVM have one; the amdgcn stage is assembly too"
+            "llvm-objdump is not installed; ROCm and LLVM include it; the amdgcn stage is assembly too"
         )
     return [tool, "--disassemble", "--triple=amdgcn-amd-amdhsa", f"--mcpu={target}"]
 

@@ -89,6 +89,6 @@ def _head(graph: CompiledGraph) -> list[str]:
         count = len(found.unknown)
         lines.append(f"  lines of the generated code of no known kind: {count}, from {found.unknown[0].line} on")
     lines.append(
-        "  A value in one line leaves out what stands in full where it was made; … stands for what was said above."
+        "  A value in one line omits what is written in full where it was made; … repeats what was said above."
     )
     return lines

@@ -94,7 +94,7 @@ def _span(row: WrapperLine) -> range:
 def _what(row: WrapperLine, code: list[str]) -> str:
     size = f"   {row.bytes:,} B" if row.bytes is not None else ""
     if row.what in ("reuse", "reinterpret"):
-        return f"{row.becomes} in the place of {row.buffer}"
+        return f"{row.becomes} reuses the memory of {row.buffer}"
     if row.what == "free" and row.is_reused:
         return f"{row.buffer} not freed: its memory is used again"
     if row.what in ("launch", "extern", "multi_output", "text", "other") and row.line is not None:

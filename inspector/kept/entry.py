@@ -74,7 +74,7 @@ def unpacked(data: bytes) -> Entry:
     """The entry in a file's content; raises EntryError."""
     head, body = data[: len(MAGIC) + _DIGEST + 1], data[len(MAGIC) + _DIGEST + 1 :]
     if not head.startswith(MAGIC) or not head.endswith(b"\n"):
-        raise EntryError("it has another form")
+        raise EntryError("it has another format")
     if hashlib.sha256(body).hexdigest().encode() != head[len(MAGIC) : -1]:
         raise EntryError("it is incomplete or damaged")
     unpack = zlib.decompressobj()
@@ -86,10 +86,10 @@ def unpacked(data: bytes) -> Entry:
     except (zlib.error, msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
         raise EntryError(f"it cannot be read ({error})") from None
     if any(not -1 <= index < len(entry.stacks) for _, index in entry.nodes):
-        raise EntryError("a node has a stack that it does not have")
+        raise EntryError("a node refers to a stack that is missing")
     for name, _ in entry.files:
         if not _is_own(name, entry.graphs):
-            raise EntryError(f"it names a file that is no part of its graphs: {name[:200]!r}")
+            raise EntryError(f"it names a file that is not part of its graphs: {name[:200]!r}")
     return entry
 
 

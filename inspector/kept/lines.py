@@ -86,7 +86,7 @@ class Moved:
         if found is not None:
             return found
         if file in self._moved:
-            raise UnplacedError(f"{file} has changed, and line {line} of it is on no node's stack")
+            raise UnplacedError(f"{file} has changed, and its line {line} is on no node's stack")
         return Location(file, line, function, code)
 
     def _number(self, site: int) -> int:
@@ -119,11 +119,11 @@ def _paired(
 ) -> dict[Frame, Location]:
     """Each frame on a stack of the kept graph → the frame at its place on the stack of the same node now."""
     if [name for name, _ in entry.nodes] != [name for name, _ in nodes]:
-        raise UnplacedError("the graph at hand names its nodes in another way")
+        raise UnplacedError("the new graph names its nodes differently")
     found: dict[Frame, Location] = {}
     for old, new in {(one[1], other[1]) for one, other in zip(entry.nodes, nodes, strict=True)}:
         if (old < 0) != (new < 0):
-            raise UnplacedError("a node has a stack in one of the two graphs only")
+            raise UnplacedError("a node has a stack in only one of the two graphs")
         if old < 0:
             continue
         before, after = entry.stacks[old], stacks[new]

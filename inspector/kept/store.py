@@ -79,7 +79,7 @@ class Store:
             data = file.read(MOST_BYTES + 1)
         entry = unpacked(data)
         if (entry.versions, entry.key, entry.content) != (self.versions, key, content):
-            raise EntryError("it is of another compile, or of other versions")
+            raise EntryError("it belongs to another compile, or to other versions")
         with contextlib.suppress(OSError):
             os.utime(path)
         return entry
@@ -119,9 +119,9 @@ class Store:
     @staticmethod
     def _check(status: os.stat_result, path: Path, *, is_folder: bool) -> None:
         if status.st_uid != os.geteuid() or status.st_mode & _OTHERS:
-            raise PermissionError(f"{path} belongs to somebody else, or others can write to it")
+            raise PermissionError(f"{path} belongs to another user, or others can write to it")
         if not (stat.S_ISDIR if is_folder else stat.S_ISREG)(status.st_mode):
-            raise PermissionError(f"{path} is no plain {'folder' if is_folder else 'file'}")
+            raise PermissionError(f"{path} is not a plain {'folder' if is_folder else 'file'}")
 
     def _evict(self) -> None:
         """Remove the entries that were used longest ago, of all versions, until the rest is within the limit."""

@@ -127,14 +127,14 @@ def _command() -> tuple[list[str], str]:
         answer = json.loads(done.stdout)
     except (ValueError, subprocess.TimeoutExpired):
         raise CommandError(
-            "that needs torch and a C++ compiler here; `inspect-compile doctor` says what is missing"
+            "that needs torch and a C++ compiler; `inspect-compile doctor` says what is missing"
         ) from None
     words: list[str] = [word for word in answer["command"] if not _LEFT_OUT.fullmatch(word)]
     at = words.index("-o")
     del words[at : at + 2]
     words.remove("i")
     if shutil.which(words[0]) is None:
-        raise CommandError(f"there is no C++ compiler here: torch would call {words[0]}")
+        raise CommandError(f"no C++ compiler is installed: torch would call {words[0]}")
     return words, str(answer["torch"])
 
 

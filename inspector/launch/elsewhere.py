@@ -75,7 +75,7 @@ def environment(given: str) -> Environment:
     path = Path(given)
     python = next((one for one in (path / "bin" / "python", path / "Scripts" / "python.exe") if one.is_file()), path)
     if not python.is_file() or not os.access(python, os.X_OK):
-        raise CommandError(f"{given}: no environment: neither a folder with bin/python nor a Python executable")
+        raise CommandError(f"{given}: not an environment: neither a folder with bin/python nor a Python executable")
     try:
         done = subprocess.run(
             [os.path.abspath(python), "-c", _ASKED, *_NEEDED],
@@ -86,10 +86,10 @@ def environment(given: str) -> Environment:
         )
         said = msgspec.json.decode(done.stdout.splitlines()[-1] if done.stdout.strip() else "", type=dict)
     except (OSError, subprocess.TimeoutExpired, ValueError) as error:
-        raise CommandError(f"{given}: this does not answer as a Python does: {type(error).__name__}") from None
+        raise CommandError(f"{given}: this does not behave like a Python: {type(error).__name__}") from None
     found = Environment(os.path.abspath(python), said["tag"], tuple(said["missing"]), said["versions"])
     if not found.versions["torch"]:
-        raise CommandError(f"{given}: there is no torch in this environment")
+        raise CommandError(f"{given}: torch is not installed in this environment")
     if found.tag != sys.implementation.cache_tag and "msgspec" in found.missing:
         raise CommandError(
             f"{given}: its {found.tag} cannot load what is installed here for {sys.implementation.cache_tag}; install"

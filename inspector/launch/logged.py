@@ -31,7 +31,7 @@ class Running(Protocol):
 def status_of(
     path: str, argv: Sequence[str], environment: Mapping[str, str], log: Path, seconds: float | None = None
 ) -> int | None:
-    """Its exit status, or the negative number of a signal; None if it was ended after so many seconds.
+    """Its exit status, or the negative number of a signal; None if it was stopped after so many seconds.
 
     KeyboardInterrupt ends the program and propagates.
     """

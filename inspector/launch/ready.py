@@ -106,9 +106,9 @@ def watch(root: Path, text: str) -> list[str]:
     port = port_of(text)
     if port is not None:
         if not Path("/proc/net/tcp").exists():
-            return ["what is listened on is told by Linux alone"]
+            return ["only Linux says which ports are listened on"]
         if is_listened_on(port):
-            return [f"port {port} is listened on already"]
+            return [f"port {port} is in use already"]
         _apart(lambda: _follow_port(port, noted(root, text, "port")))
         return []
     said = []

@@ -187,10 +187,10 @@ def _description(graph: CompiledGraph) -> dict[str, Any]:
         raise CommandError(f"--graph {name}: it is compiled with the graph around it: --graph {name.partition('/')[0]}")
     text = graph.dump.text(name, paths.FX_RUNNABLE)
     if text is None and (origin := graph.dump.run.origin):
-        raise CommandError(f"{name}: the {origin} has no {paths.FX_RUNNABLE} of it, so that it can't be compiled again")
+        raise CommandError(f"{name}: the {origin} has no {paths.FX_RUNNABLE} for it, so it can't be compiled again")
     if text is None:
         raise CommandError(
-            f"{name}: no {paths.FX_RUNNABLE} in {graph.dump.folder(name)}, so that it can't be compiled again;"
+            f"{name}: no {paths.FX_RUNNABLE} in {graph.dump.folder(name)}, so it can't be compiled again;"
             " the recording ended too early, left the graph out, or kept no texts (--level facts)"
         )
     there = _ARCHITECTURE.search(graph.dump.run.device)

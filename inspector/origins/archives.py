@@ -70,7 +70,7 @@ DAMAGE: Final = (
 LINKS: Final = "links and devices"
 OUTSIDE: Final = "names that lead out of the archive"
 NAMES: Final = "names that no file can have here"
-TWICE: Final = "names that are there twice"
+TWICE: Final = "names that occur twice"
 ENCRYPTED: Final = "encrypted"
 DAMAGED: Final = "damaged"
 NESTED: Final = "archives in archives of archives"
@@ -141,7 +141,7 @@ class _Unpacking:
         with ExitStack() as stack:
             file = plain_file(path)
             if file is None:
-                raise OSError(errno.EACCES, "no plain file that can be read")
+                raise OSError(errno.EACCES, "not a plain file that can be read")
             stack.enter_context(file)
             try:
                 for entry in self._entries(file, path.name, folder):
@@ -303,10 +303,10 @@ def opened_zip(path: Path) -> Iterator[zipfile.ZipFile]:
     """The zip at `path`, if its directory is of no excessive length; raises one of DAMAGE, or OSError."""
     file = plain_file(path)
     if file is None:
-        raise OSError(errno.EACCES, "no plain file that can be read")
+        raise OSError(errno.EACCES, "not a plain file that can be read")
     with file:
         if not file.read(_HEAD).startswith(_ZIP):
-            raise zipfile.BadZipFile("no zip")
+            raise zipfile.BadZipFile("not a zip archive")
         try:
             with _zip_of(file) as archive:
                 yield archive
@@ -407,7 +407,7 @@ class _Measured:
     def read(self, size: int) -> bytes:
         """`size` bytes, fewer at the end."""
         if size > self.left:
-            raise tarfile.ReadError("what it says of a file is too long")
+            raise tarfile.ReadError("its entry for a file is too long")
         self.left -= size
         pieces: list[bytes] = []
         while size and (data := self.some(size)):
@@ -426,7 +426,7 @@ class _Measured:
     def seek(self, to: int) -> int:
         """Skip what is before `to`."""
         if to < self._at:
-            raise tarfile.ReadError("it goes back")
+            raise tarfile.ReadError("an offset points backwards")
         while self._at < to and self.some(to - self._at):
             pass
         return self._at

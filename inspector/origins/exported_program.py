@@ -52,13 +52,13 @@ def read_program(graph: str, data: bytes) -> ReadProgram:
         return ReadProgram([], "", {}, [], f"the graph of {graph} is not read: {error or 'it is nested too deeply'}")
     module = _dict(found, "graph_module")
     if not _dict(module, "graph"):
-        return ReadProgram([], "", {}, [], f"the graph of {graph} is not read: it is no graph of torch.export")
+        return ReadProgram([], "", {}, [], f"the graph of {graph} is not read: it is not a graph of torch.export")
     reader = _Reader()
     facts = list(reader.graph(graph, _dict(module, "graph"), _dict(module, "signature"), "", 0))
     facts += reader.symbols(graph, _dict(found, "range_constraints"))
     version = found.get("torch_version")
     versions = {"torch": version[:100]} if isinstance(version, str) and version else {}
-    note = f"{reader.skipped:,} nodes of {graph} are no nodes of torch.export" if reader.skipped else ""
+    note = f"{reader.skipped:,} nodes of {graph} are not nodes of torch.export" if reader.skipped else ""
     return ReadProgram(facts, ", ".join(sorted(filter(None, reader.devices))), versions, reader.weights, note)
 
 

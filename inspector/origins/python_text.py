@@ -29,7 +29,7 @@ def parsed(text: str) -> tuple[ast.Module, list[str]]:
             warnings.simplefilter("ignore")
             return ast.parse(text), text.split("\n")
     except SyntaxError as error:
-        raise NotReadError(f"line {error.lineno} is no Python: {error.msg}") from None
+        raise NotReadError(f"line {error.lineno} is not Python: {error.msg}") from None
     except (ValueError, RecursionError, MemoryError) as error:
         raise NotReadError(f"Python cannot parse it: {error or type(error).__name__}") from None
 

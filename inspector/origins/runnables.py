@@ -40,7 +40,7 @@ _LOOKED_AT: Final = 64 << 20
 _AGAIN: Final = "graph that runs again"
 _TORCHS: Final = re.compile(r"\w{1,100}__(?:\d{1,18}_[a-z]{1,20})?_\d{1,9}\.\d{1,9}")
 """torch's name of a graph, and of its folder."""
-_BECAME: Final = {_AGAIN: "graphs, nodes", "program of Dynamo's": "artifacts"}
+_BECAME: Final = {_AGAIN: "graphs, nodes", "Dynamo program": "artifacts"}
 
 
 def is_runnable(path: Path) -> bool:
@@ -98,7 +98,7 @@ def _read(folder: Path, files: list[Path], root: Path, origin: str, name: str) -
         text = text_inside(folder, path) or ""
         own = path.relative_to(folder).as_posix()
         if _kind(text) == _OF_DYNAMO:
-            counted.add("program of Dynamo's", len(text))
+            counted.add("Dynamo program", len(text))
             writer.add(kept_text(own[-200:], text))
             continue
         graph = _name(path, own, counted.files[_AGAIN])

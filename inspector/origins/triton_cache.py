@@ -117,7 +117,7 @@ def _kernels(folder: Path, counted: Counted) -> Iterator[Compiled]:
             continue
         metadata = _metadata(folder, path)
         if metadata is None or not NAME.fullmatch(name):
-            counted.unread["metadata of a Triton kernel that is none"] += 1
+            counted.unread["file that is not the metadata of a Triton kernel"] += 1
             continue
         stages = {stage: data for stage in STAGES if (data := _data(folder, folder / f"{name}.{stage}"))}
         counted.add("compiled Triton kernel", sum(map(len, stages.values())))

@@ -86,7 +86,7 @@ def read_tritonparse_log(path: Path, root: Path) -> None:
     seen: set[tuple[str, str]] = set()
     file = plain_file(path)
     if file is None:
-        raise OSError("no plain file that can be read")
+        raise OSError("not a plain file that can be read")
     with file:
         for record in _records(file, counted):
             kind = _event(record)
@@ -98,7 +98,7 @@ def read_tritonparse_log(path: Path, root: Path) -> None:
                 continue
             compiled, source, config = _compiled(record)
             if compiled is None:
-                counted.unread["compile of which the kernel is not known"] += 1
+                counted.unread["compile whose kernel is not known"] += 1
             elif (compiled.key, compiled.name) not in seen:  # a log tells of each use of Triton's cache
                 seen.add((compiled.key, compiled.name))
                 kernels.add(compiled, config, source)

@@ -30,7 +30,7 @@ PAUSE_SECONDS = 10.0
 """If hooks are silent for longer than this, nothing was being compiled."""
 
 FAILED: Final = "failed"
-UNREPORTED: Final = "it failed, and so did the report of that"
+UNREPORTED: Final = "it failed, and so did reporting it"
 """Why a hook is off where the report of its failure failed, too."""
 
 

@@ -53,7 +53,7 @@ class _Export:
     def profile(self) -> Profile:
         if not self._tables & {*_GPU, _RUNTIME, _WHOLE_GRAPHS}:
             raise ValueError(
-                "it has no CUPTI_ACTIVITY_KIND_KERNEL: no CUDA was recorded, or it is no Nsight Systems export"
+                "it has no CUPTI_ACTIVITY_KIND_KERNEL: no CUDA was recorded, or it is not an Nsight Systems export"
             )
         found = Profile(TOOL, [], [], [], device=self._device())
         takes = {table: partial(self._run, found, kind) for table, kind in _GPU.items()}

@@ -17,7 +17,7 @@ def csv_rows(file: TextIO) -> Iterator[list[str]]:
     is_rest = False
     while line := file.readline(LONGEST):
         if "\0" in line:
-            raise ValueError("it holds zero bytes, which no text does")
+            raise ValueError("it contains NUL bytes, so it is not text")
         is_whole = line.endswith("\n") or len(line) < LONGEST
         if is_whole and not is_rest:
             with contextlib.suppress(csv.Error):  # a field that is longer than any name

@@ -18,7 +18,7 @@ def read(path: Path) -> Profile:
 
         return chrome.read(path)
     if b"\0" in head:
-        raise ValueError("it holds zero bytes, which no text does")
+        raise ValueError("it contains NUL bytes, so it is not text")
     from inspect_compile.profiles import ncu, nsys
 
     if b'"Kernel Name"' in head or b",Kernel Name," in head:

@@ -38,7 +38,7 @@ def whole(output: Path) -> Iterator[Path]:
 
 def exists(output: Path) -> str:
     """The error message if a file already exists."""
-    return f"{output}: is there already; name another file with -o, or remove it first"
+    return f"{output}: already exists; name another file with -o, or remove it first"
 
 
 def pack(members: Iterable[Member], texts: dict[str, bytes], folder: str, path: Path) -> int:

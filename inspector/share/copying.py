@@ -24,7 +24,7 @@ from inspect_compile.share.source_lines import SourceLines
 SCRIPT_LOGS: Final = "logs of what the program printed"
 DRAWINGS: Final = "drawings"
 BINARIES: Final = "binary files"
-LINES: Final = "lines that cannot be read"
+LINES: Final = "unreadable lines"
 
 LARGEST: Final = 8 << 30
 MOST: Final = 64 << 30
@@ -143,7 +143,7 @@ class Copy(NamedTuple):
                 continue
             text = line.decode("utf-8")
             if "\0" in text:
-                raise UnicodeError("bytes, and no text")
+                raise UnicodeError("bytes, not text")
             bare = text.rstrip("\r\n")
             yield text if self.source is None else self.source.line(bare) + text[len(bare) :]
 

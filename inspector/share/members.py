@@ -13,8 +13,8 @@ from inspect_compile.facts import TABLES
 from inspect_compile.finish import ARTIFACTS
 
 LINKS: Final = "links"
-OTHERS: Final = "files that are no part of a dump"
-UNREADABLE: Final = "files that cannot be read"
+OTHERS: Final = "files that are not part of a dump"
+UNREADABLE: Final = "unreadable files"
 INPUTS: Final = "inputs of wrong launches (--inputs puts them in)"
 
 _TOP: Final = frozenset(
@@ -80,7 +80,7 @@ def opened(path: Path) -> int:
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError("no plain file")
+        raise OSError("not a plain file")
     return descriptor
 
 

@@ -25,11 +25,11 @@ SOURCE_LINES: Final = "source lines"
 _CONSTANTS_STAY: Final = "numbers in the program's code stay"
 _NAMES_STAY: Final = "names of functions, variables, modules and of the program's files stay, and constants in its code"
 _SIZES_STAY: Final = "shapes, times, versions and the device stay: they are what a dump is for"
-_COMMON_STAY: Final = "names that torch, Python or an installed library has too stay, and those of one or two letters"
-_ORDINARY_STAYS: Final = "a user or host name that is a common word, or a word of the compiler, stays outside of paths"
+_COMMON_STAY: Final = "names that torch, Python or an installed library also has stay, and those of one or two letters"
+_ORDINARY_STAYS: Final = "a user or host name that is a common word or a compiler term stays, except in paths"
 _INPUTS_STAY: Final = "inputs and weights of the program are in it, as numbers (without --inputs they are left out)"
-_PATHS_STAY: Final = "paths, names and arguments are in it (--redact takes them out)"
-_LINES_STAY: Final = "the program's source lines are in it (--no-source takes them out)"
+_PATHS_STAY: Final = "paths, names and arguments are in it (--redact removes them)"
+_LINES_STAY: Final = "the program's source lines are in it (--no-source removes them)"
 
 
 class SharedFile(msgspec.Struct, frozen=True, tag_field="fact", tag="shared_file"):
@@ -124,7 +124,7 @@ def share(
             except OSError as error:
                 raise CommandError(
                     f"{output}: not written, a copy of the dump cannot be made in {tempfile.gettempdir()} "
-                    f"({error.strerror or error}); TMPDIR=FOLDER names another place for it"
+                    f"({error.strerror or error}); set TMPDIR=FOLDER for another place"
                 ) from None
             return _packed(asked, members(Path(folder), Counter()), output, beside)
 
@@ -141,8 +141,8 @@ def _packed(asked: _Asked, found: list[Member], output: Path, beside: Path) -> S
         look = looked_through(beside, asked.secrets)
         if look.kind:
             raise CommandError(
-                f"{output}: not written, {look.member} would still hold {look.kind}; please report this, with the kind "
-                "of text that it stands in"
+                f"{output}: not written, {look.member} would still contain {look.kind}; please report this, with the "
+                "kind of text that contains it"
             )
         if look.inside:
             remains = (*remains, f"the user's name is a part of longer words, as of a class: {look.inside:,} of them")

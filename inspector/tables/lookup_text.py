@@ -30,16 +30,16 @@ class _Words(NamedTuple):
 WORDS: Final[dict[Kind, _Words]] = {
     "compile": _Words("{why}"),
     "graph": _Words("no such graph", "--graph"),
-    "rank": _Words("no such rank in {root}", "--rank", none="the run has one process; leave --rank out"),
+    "rank": _Words("no such rank in {root}", "--rank", none="the run has one process; omit --rank"),
     "target": _Words(
         "nothing in {root} was compiled for it",
         "--target",
-        none="it was compiled for the device of the run; leave --target out",
+        none="it was compiled for the device of the run; omit --target",
     ),
     "replay": _Words("no such replay in {root}", "--replay", none="inspect-compile replay DUMP --graph G makes one"),
-    "node": _Words("no node is meant by this{in_graph}", more="list all: show {root} nodes"),
+    "node": _Words("no node matches{in_graph}", more="list all: show {root} nodes"),
     "operation": _Words(
-        "no operation is meant by this{in_graph}",
+        "no operation matches{in_graph}",
         more="list all: show {root} schedule",
         none="a node, buffer, operation, kernel or file.py:LINE names one",
     ),
@@ -57,9 +57,9 @@ WORDS: Final[dict[Kind, _Words]] = {
         "neither a line of the kernel's source, `25`, nor one of the program, `model.py:12`", "--line"
     ),
     "line of a kernel": _Words("no such line in the source of {among}", "--line", label="it has the lines "),
-    "statement of a line": _Words("no statement of {among} is of it", "--line", none="of none is any known"),
-    "statement of a node": _Words("no statement of {among} is of it", "--node", none="of none is any known"),
-    "statement of both": _Words("no statement of {among} is of both"),
+    "statement of a line": _Words("no statement of {among} belongs to it", "--line", none="none is known"),
+    "statement of a node": _Words("no statement of {among} belongs to it", "--node", none="none is known"),
+    "statement of both": _Words("no statement of {among} belongs to both"),
     "mapped statement": _Words("the nodes of the statements of {among} were not recorded"),
     "reason": _Words("no pair was refused for this reason", "--reason", none="no pair was refused at all"),
     "round": _Words("no pair was considered in this round", "--round", none="there is none"),
@@ -77,7 +77,7 @@ WORDS: Final[dict[Kind, _Words]] = {
     "content of a profile": _Words("no kernel and no operator is in it ({why})"),
     "thing": _Words(
         "no kernel, node, operation, buffer, graph or line has this name, or a part of it",
-        label="there are the kernels ",
+        label="the kernels are ",
         none="the generated code defines no kernel",
     ),
     "kernel of a profile": _Words("none of its kernels is of {root}; `inspect-compile attribute` says why"),
@@ -103,7 +103,7 @@ def unresolved_text(answer: Ambiguous | Unknown) -> str:
     words = WORDS[answer.kind]
     said = f"{words.option} {answer.asked}".lstrip()
     if isinstance(answer, Ambiguous):
-        return f"{said}: several are meant; choose one: {_few(answer.choices)}"
+        return f"{said}: several match; choose one: {_few(answer.choices)}"
     if answer.kind == "compile":
         return f"{answer.root}: {answer.why}"
     in_graph = f" in {answer.among}" if answer.among else ""

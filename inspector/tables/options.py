@@ -46,18 +46,18 @@ FOLDED: Final = Option(
 
 KINDS: Final = Option("--kinds", "kinds", "the kinds of findings that are looked for", kind=bool)
 REASON: Final = Option("--reason", "reason", "only pairs with this reason, `numel-mismatch`", metavar="CODE")
-PAIRS_OF_LINE: Final = Option("--line", "line", "only pairs that a line has to do with, `model.py:12`", metavar="LINE")
+PAIRS_OF_LINE: Final = Option("--line", "line", "only pairs with an operation of a line, `model.py:12`", metavar="LINE")
 ROUND: Final = Option("--round", "in_round", "only this round", metavar="N", kind=int)
 
 STAGE: Final = Option(
     "--stage",
     "stage",
     "ttir, ttgir, llir, ptx, sass, amdgcn, isa; asm for a C++ kernel: line by line; "
-    "all: how much of each is of which line of the kernel's source",
+    "all: how much of each comes from which line of the kernel's source",
     metavar="STAGE",
 )
 STAGES_OF_LINE: Final = Option(
-    "--line", "line", "what its stages have of it, or of a line of the kernel's source, `25`", metavar="LINE"
+    "--line", "line", "what its stages contain of it, or of a line of the kernel's source, `25`", metavar="LINE"
 )
 CONFIGURATION: Final = Option(
     "--config", "config", "of its stages a configuration, `XBLOCK256-w4-s1` or a part of it", metavar="LABEL"

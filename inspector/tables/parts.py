@@ -146,7 +146,7 @@ def first_of(rows: Sequence[Record], limit: int | None, evidence: str) -> tuple[
 
 def omitted(dump: "Dump") -> list[StyledLine]:
     """What the dump does not contain because of a limit, one line each."""
-    lines = [styled(f" Not all is here: {one_line(row.message)}", "warn") for row in dump.run.omitted[:_OMITTED]]
+    lines = [styled(f" Incomplete: {one_line(row.message)}", "warn") for row in dump.run.omitted[:_OMITTED]]
     left = len(dump.run.omitted) - len(lines)
     return [*lines, *([styled(f" … and {left:,} more of that kind in run.json", "warn")] if left > 0 else [])]
 
@@ -192,7 +192,7 @@ class Listing(Generic[Row]):
     rows: Callable[[CompiledGraph], Iterable[Row]]
     summary: Callable[[list[Row]], str] = lambda rows: ""
     """Describes the rows of a sheet in its title."""
-    none: str = "nothing of this was recorded"
+    none: str = "not recorded"
     """What is said of a graph without rows."""
     options: Sequence[str] = ()
     """The options that selected the rows."""

@@ -66,7 +66,7 @@ def passes(request: Request) -> Stack:
 def _stages(request: Request, graph: CompiledGraph) -> Iterator[Block]:
     ran = stages(graph)
     if not ran:
-        yield from (title(graph), styled("no pass was seen", "dim"))
+        yield from (title(graph), styled("no pass was recorded", "dim"))
         return
     yield title(graph, number_of(sum(run.kind == "pass" for stage in ran for run in stage.runs), "pass", "passes"))
     between = steps(graph, ran)
@@ -133,7 +133,7 @@ def _edits(request: Request, graph: CompiledGraph) -> Iterator[Block]:
                 is_empty = False
     if is_empty:
         yield title(graph)
-        yield styled(f"no pass changed {' or '.join(names)}, and none of this name changed a node", "dim")
+        yield styled(f"no pass changed {' or '.join(names)}, and no pass of this name changed a node", "dim")
 
 
 def _facts(graphs: Graphs) -> Iterator[Pass]:

@@ -120,7 +120,7 @@ def bar_text(share: float, longest: int = BAR) -> str:
 
 def unplaced_text(pieces: int) -> str:
     """Words for the pieces of work of a start-up that have no place in it."""
-    return f"{number_of(pieces, 'piece')} of work left out: the clock of this machine was set back meanwhile"
+    return f"{number_of(pieces, 'piece')} of work left out: the machine's clock was set back during the run"
 
 
 def seconds_text(seconds: float | None) -> str:

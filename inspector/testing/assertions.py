@@ -34,7 +34,7 @@ class Compiled:
     def dump(self) -> "Dump":
         """The dump itself; raises RuntimeError inside the block."""
         if self._dump is None:
-            raise RuntimeError("the block of capture() has not ended: what it compiled is known only after it")
+            raise RuntimeError("the capture() block has not ended: what it compiled is known only afterwards")
         return self._dump
 
     @property
@@ -105,7 +105,7 @@ class Compiled:
         from inspect_compile.tables.numerics.numerics import summary_lines
 
         if self.dump.run.numerics is None:
-            raise ValueError("no numerics were checked: capture(numerics=True) does that")
+            raise ValueError("numerics were not checked: use capture(numerics=True)")
         found, missing = summary(Graphs(self.dump)), uncompared(Graphs(self.dump))
         if found.is_wrong or missing or not found.calls:
             lines = [*summary_lines([found]), *uncompared_lines(missing)]
@@ -123,9 +123,7 @@ class Compiled:
 
         parsed = rule(text)
         if isinstance(parsed, NoChange) or (isinstance(parsed, Bound) and parsed.is_multiple):
-            raise ValueError(
-                f"{text!r} compares with a contract: assert_lock(FILE) does, by the rules that stand there"
-            )
+            raise ValueError(f"{text!r} compares with a contract: assert_lock(FILE) does, by the rules in it")
         found = check(Lock(), self.contract, (parsed,)).changes
         if not found:
             return
@@ -155,11 +153,11 @@ class Compiled:
             file.write_text(text_of(msgspec.structs.replace(self.contract.lock, rules=rules)), encoding="utf-8")
             return
         if old is None:
-            raise AssertionError(f"{file}: there is no contract; pytest --inspect-compile-lock=update writes it")
+            raise AssertionError(f"{file}: no contract exists; pytest --inspect-compile-lock=update writes it")
         result = check(old, self.contract, parsed(old.rules))
         if result.changes:
             report = Report(str(file), "", result.changes, self._root, result.rules, len(self.contract.lock.graphs))
-            more = "if that is meant: pytest --inspect-compile-lock=update"
+            more = "if this is intended: pytest --inspect-compile-lock=update"
             raise AssertionError(f"{text(report)}\n{more}\nsee: inspect-compile show {self.path}")
 
     def _why(self, rule: "Together") -> str:

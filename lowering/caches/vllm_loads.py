@@ -57,7 +57,7 @@ def install(probes: Probes) -> None:
         probes.sink.add(CacheLookup(graph=graph, cache=CACHE, outcome=outcome, reason=found, key=_key(path)))
         if outcome == "failed":
             because = f": {why}" if why else "; vLLM logs why, as a warning"
-            message = f"vLLM compiles the model again: what lies in its cache could not be loaded{because}"
+            message = f"vLLM compiles the model again: the entry in its cache could not be loaded{because}"
             probes.sink.add(Remark(graph=graph, kind="missed", code="cache-not-loaded", message=message))
 
     def broke(state: Any, instance: Any, args: tuple[Any, ...], kwargs: Any, error: BaseException) -> None:

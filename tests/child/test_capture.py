@@ -66,7 +66,7 @@ with inspect_compile.capture("second", recompile=True):
 """
     result = program(tmp_path, code, inductor_cache)
     said = (
-        "inspect_compile.capture saw nothing: everything in it had been compiled before; capture(recompile=True)"
+        "inspect_compile.capture saw nothing: everything in it was compiled before; capture(recompile=True)"
         " compiles it again"
     )
     assert result.returncode == 0

@@ -203,8 +203,7 @@ def test_after_another_root_directory_nothing_is_written_and_that_is_said(tmp_pa
 
     assert (watched.returncode, watched.stdout) == (alone.returncode, alone.stdout)
     assert last_words(watched.stderr)[-1] == (
-        "inspect-compile: the program changed its root directory (chroot): "
-        f"what came after that is not in {tmp_path / 'dump'}"
+        f"inspect-compile: the program changed its root directory (chroot): later facts are not in {tmp_path / 'dump'}"
     )
     assert not list((tmp_path / "jail").rglob(paths.RUN))
     assert Dump(tmp_path / "dump").rows(Frame)

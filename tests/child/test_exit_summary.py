@@ -84,7 +84,7 @@ def test_caches_that_the_program_looks_at_are_explained_last() -> None:
     seen = tally(graph("g.0"), *[CacheLookup(cache="fx_graph", outcome="passed over", stored=True)] * 2)
     looks = exit_summary.looked(seen, "looks at torch's counters")
     assert exit_summary.compose(seen, "d", saw_torch=True, looks=looks)[-1] == (
-        "inspect-compile: the program looks at torch's counters: 2 cache look-ups found nothing because of the "
+        "inspect-compile: the program looks at torch's counters: 2 cache lookups found nothing because of the "
         "recording; with --cache keep they are as without it"
     )
     assert exit_summary.looked(seen, None) is None

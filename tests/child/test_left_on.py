@@ -53,12 +53,12 @@ def test_the_light_copies_are_true() -> None:
     ("name", "value", "told"),
     [
         ("", "yess", "INSPECT_COMPILE=yess is neither 1 nor 0 nor live"),
-        ("_LEVEL", "fact", "INSPECT_COMPILE_LEVEL=fact: there are facts, texts, all"),
-        ("_CACHE", "x", "INSPECT_COMPILE_CACHE=x: there are bypass, auto, keep"),
+        ("_LEVEL", "fact", "INSPECT_COMPILE_LEVEL=fact: no such level; there are facts, texts, all"),
+        ("_CACHE", "x", "INSPECT_COMPILE_CACHE=x: no such mode; there are bypass, auto, keep"),
         ("_KEEP", "0", "INSPECT_COMPILE_KEEP=0 is not a number of recompiles; write 1, 2, …"),
         ("_KEEP", "-1", "INSPECT_COMPILE_KEEP=-1 is not a number of recompiles; write 1, 2, …"),
         ("_MAX_DUMP", "big", "INSPECT_COMPILE_MAX_DUMP=big is not a size; write 500MB, 2GB, …"),
-        ("_DUMP", "d", f"INSPECT_COMPILE_DUMP is no variable of ours; there are: {', '.join(left_on.OPTIONS)}"),
+        ("_DUMP", "d", f"INSPECT_COMPILE_DUMP is not one of our variables; these are: {', '.join(left_on.OPTIONS)}"),
     ],
 )
 def test_what_cannot_be_meant_is_named(name: str, value: str, told: str) -> None:
@@ -201,15 +201,17 @@ def test_install_after_a_capture_keeps_the_newest(tmp_path: Path) -> None:
     rows = dump.rows(Recompile)
     assert len(rows) == 2
     assert (rows[-1].failed[0].what, rows[-1].failed[0].before, rows[-1].failed[0].after) == ("k", "10", "11")
-    told = "--keep 2: of 12 recompiles the newest 2 are here, the earlier ones were dropped"
+    told = "--keep 2: the newest 2 of 12 recompiles are kept; earlier ones were dropped"
     assert [one.message for one in dump.run.omitted if one.what == "compiles"] == [told]
     shown = run([sys.executable, "-m", "inspect_compile", "show", str(dump.root), "dynamo"], tmp_path)
-    assert f"Not all is here: {told}" in " ".join(shown.stdout.split())
+    assert f"Incomplete: {told}" in " ".join(shown.stdout.split())
 
 
 def test_install_refuses_what_does_not_exist() -> None:
     import inspect_compile
     from inspect_compile.errors import CommandError
 
-    with pytest.raises(CommandError, match=r"^inspect_compile\.install: LEVEL=x: there are facts, texts, all$"):
+    with pytest.raises(
+        CommandError, match=r"^inspect_compile\.install: LEVEL=x: no such level; there are facts, texts, all$"
+    ):
         inspect_compile.install(level="x")  # type: ignore[arg-type]

@@ -145,7 +145,7 @@ def test_both_caches_of_a_graph_miss_as_one() -> None:
 def test_a_stored_model_that_could_not_be_loaded() -> None:
     failed = CacheLookup(graph="", cache="vllm", outcome="failed", reason="Compile cache file corrupted.", key="cafe")
     assert lines(failed) == [
-        "inspect-compile: cache miss, vllm: what lies there could not be loaded: Compile cache file corrupted."
+        "inspect-compile: cache miss, vllm: the entry could not be loaded: Compile cache file corrupted."
     ]
 
 

@@ -71,7 +71,7 @@ def test_the_newest_stay_beside_the_first(tmp_path: Path) -> None:
     assert {path.name for path in (tmp_path / "torchinductor").iterdir()} == {one.graph for one in dump.outermost()}
     (omission,) = dump.run.omitted
     assert (omission.what, omission.limit, omission.count) == ("compiles", "--keep 2", 3)
-    assert omission.message == "--keep 2: of 5 recompiles the newest 2 are here, the earlier ones were dropped"
+    assert omission.message == "--keep 2: the newest 2 of 5 recompiles are kept; earlier ones were dropped"
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".tmp"] == []
 
 
@@ -98,7 +98,7 @@ def test_the_oldest_go_where_the_size_is_reached(tmp_path: Path) -> None:
     assert not into.is_full
     compiles, frames = dump.run.omitted
     assert (compiles.what, frames.what) == ("compiles", "frames")
-    assert compiles.message.startswith("--keep 100, --max-dump 97.66kB: of 19 recompiles the newest")
+    assert compiles.message.startswith("--keep 100, --max-dump 97.66kB: the newest ")
     assert "the first compile of" in frames.message
 
 

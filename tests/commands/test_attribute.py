@@ -78,7 +78,7 @@ def test_names_of_another_release_are_likely_and_told(tmp_path: Path, capsys: py
 
     told = " ".join(capsys.readouterr().out.split())
     assert "24 of 24 runs attributed" in told
-    assert "6 of them by their order alone, or by names that differ" in told
+    assert "6 of them by their order alone, or by differing names" in told
     assert "another release of torch" in told
 
 

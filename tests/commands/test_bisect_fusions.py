@@ -134,7 +134,7 @@ def test_numerics_without_a_launch_decides_nothing(tmp_path: Path, capfd: Captur
     ("command", "told"),
     [
         (["true"], "the check succeeds with all fusions: nothing to bisect"),
-        (["sh", "-c", "echo what it says; exit 3"], "no fusion was done: it is not that"),
+        (["sh", "-c", "echo what it says; exit 3"], "no fusion was done: fusion is not the cause"),
     ],
 )
 def test_what_can_not_be_decided_is_told(command: list[str], told: str, tmp_path: Path, capfd: Capture) -> None:

@@ -37,7 +37,7 @@ def test_a_contract_is_made_kept_broken_and_updated(tmp_path: Path, inductor_cac
     assert (made.returncode, made.stdout) == (0, "['-o', 'its own']\n"), made.stderr
     good = called(tmp_path, inductor_cache, "check", "--lock", "my.lock", "step.py", "its", "own", in_ci=True)
     assert good.returncode == 0, good.stdout
-    assert good.stdout.startswith("['its', 'own']\nmy.lock: nothing differs that must not (1 graph, 4 rules)")
+    assert good.stdout.startswith("['its', 'own']\nmy.lock: nothing differs that the contract fixes (1 graph, 4 rules)")
     program.write_text(PROGRAM.replace("    return y + 1", "    print('in it')\n    return y + 1"))
     words = ("check", "step.py", "--lock", "my.lock", "--format", "github", "--junit", "j.xml", "--sarif", "s.sarif")
     bad = called(tmp_path, inductor_cache, *words)
@@ -81,7 +81,7 @@ def test_errors_are_one_line(tmp_path: Path, dump_of: DumpOf, inductor_cache: Pa
     text = (tmp_path / "compile.lock").read_text()
     (tmp_path / "bad.lock").write_text(text.replace('"no change"', '"no chnage"'))
     for words, told in (
-        (("check", dump, "--lock", "none.lock"), "there is no such contract"),
+        (("check", dump, "--lock", "none.lock"), "no such contract"),
         (("check", dump, "--lock", "bad.lock"), "rule 'no chnage'"),
         (("check", "fails.py"), "ended with status 3"),
         (("check", "nothing.py"), "nothing was compiled"),

@@ -76,10 +76,10 @@ def test_what_is_drawn_is_of_the_graphs_that_have_it(capsys: Capture) -> None:
     [
         (
             ("show", "net", "summary", "--graph", "forward"),
-            "--graph forward: several are meant; choose one: ",
+            "--graph forward: several match; choose one: ",
         ),
-        (("replay", "net", "--graph", "forward"), f"--graph forward: several are meant; choose one: {GRAPH}, {OTHER}"),
-        (("show", "net", "node", "rellu", "--graph", "forward"), "rellu: no node is meant by this in"),
+        (("replay", "net", "--graph", "forward"), f"--graph forward: several match; choose one: {GRAPH}, {OTHER}"),
+        (("show", "net", "node", "rellu", "--graph", "forward"), "rellu: no node matches in"),
         (("why", "net", "op0", "op1", "--try"), "--try: op0 and op1 are in several graphs; choose one with --graph: "),
     ],
 )

@@ -98,7 +98,7 @@ def test_the_summary_has_a_line_for_each_rank_and_says_how_to_choose(capsys: Cap
     told = show(capsys, "dump")
     for rank in (0, 1):
         assert re.search(rf"rank {rank}   2 graphs, 5 kernels.* show dump --rank {rank}\n", told)
-    assert re.search(r"Rank 1 compiled something else than rank 0: \d+ differences .*show dump ranks", told)
+    assert re.search(r"Rank 1 compiled something different from rank 0: \d+ differences .*show dump ranks", told)
     assert "--rank R" in told
     assert "model__0_forward" not in told
     assert "model__0_forward" in show(capsys, "dump", "--rank", "1")

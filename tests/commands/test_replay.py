@@ -166,16 +166,16 @@ def test_what_fails_is_told_and_stays(dump_of: DumpOf, tmp_path: Path, capsys: C
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["--config", "x"], "'x' is no setting; write NAME=VALUE"),
+        (["--config", "x"], "'x' is not a setting; write NAME=VALUE"),
         (["--target", "sm_1"], "'sm_1' is not a known GPU; there are: sm_75 (T4)"),
         ([], "3 graphs; choose one with --graph (model__0_forward_1.0, "),
         (["--graph", "nothing"], "--graph nothing: no such graph; there are: "),
         (["--graph", "forward", "--rank", "1"], "--rank 1: no such rank in "),
         (["--graph", "forward", "--deny", "op0", "op0"], "op0 and op0: both are computed by op0; name two operations"),
-        (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation is meant by this in "),
+        (["--graph", "forward", "--deny", "op0", "buf99"], "buf99: no operation matches in "),
         (
             ["--graph", "forward", "--deny", "op0", "op1"],
-            "op0 and op1 were not fused anyhow: after fusion they are in ",
+            "op0 and op1 were not fused anyway: after fusion they are in ",
         ),
     ],
 )

@@ -389,7 +389,7 @@ def refusal(result: subprocess.CompletedProcess[str], exit_code: int = 125) -> s
         (["--cache", "no", "script.py"], "invalid choice: 'no'"),
         (["--dump", "file", "script.py"], "file: it is a file"),
         (["--dump", "file/below", "script.py"], "file/below: can't be written (Not a directory)"),
-        (["--dump", "full", "script.py"], "full: not empty, and no dump (something is in it)"),
+        (["--dump", "full", "script.py"], "full: not empty, and not a dump (something is in it)"),
         (["--dump", "dumped", "script.py"], "dumped: holds a dump already"),
         (["--dump", "/proc/here", "script.py"], "/proc/here: can't be written"),
     ],

@@ -102,7 +102,7 @@ def test_a_dump_that_is_farther_below_is_named(
     monkeypatch.chdir(tmp_path)
 
     told = errors(capsys)
-    assert "farther below is a/b/c/torch_compile_debug/run_1" in told
+    assert "the nearest below is a/b/c/torch_compile_debug/run_1" in told
     assert "no dump below" not in told
 
 

@@ -58,7 +58,7 @@ def test_each_line_beside_what_it_is_of(capsys: Capture) -> None:
     assert rows["52"] == "setp.lt.f32 %p1, %r1, 0f00000000; 25 relu net.py:7"
     assert rows["53"] == "setp.lt.f32 %p2, %r2, 0f00000000;", "of the same"
     assert rows["32"].endswith(" 19")
-    assert said[-1].endswith(f"left out that only say where something is   show d kernel {KERNEL} --stage ptx --all")
+    assert said[-1].endswith(f"left out that only name source locations   show d kernel {KERNEL} --stage ptx --all")
     assert ".loc" not in "\n".join(said)
     assert ".loc" in told(capsys, KERNEL, "--stage", "ptx", "--all")
 
@@ -104,7 +104,7 @@ def test_another_configuration(capsys: Capture) -> None:
         (["kernel", KERNEL, "--line", "net.py:8"], f"no statement of {KERNEL} is of it; there are: net.py:7"),
         (["kernel", KERNEL, "--node", "add"], f"--node add: no statement of {KERNEL} is of it; there are: relu"),
         (["kernel", KERNEL, "--line", "19", "--node", "relu"], f"19 and relu: no statement of {KERNEL} is of both"),
-        (["kernel", KERNEL, "--line", "2"], f"{KERNEL}: no stage has anything of this line of its source"),
+        (["kernel", KERNEL, "--line", "2"], f"{KERNEL}: no stage has code of this line of its source"),
         (["kernel", KERNEL, "--line", "25", "--stage", "amdgcn"], f"{KERNEL}: no amdgcn: it has ttir"),
         (["kernel", LAUNCHER, "--stage", "all"], f"{LAUNCHER}: torch kept its launcher alone"),
         (["kernel", LAUNCHER, "--node", "relu"], f"{LAUNCHER}: its source is not in the dump"),
@@ -256,7 +256,7 @@ def test_assembly_of_the_kernels_of_a_sample(dump_of: DumpOf, capsys: Capture) -
     assert checked
     name = next(iter(bodies))
     assert main(["show", str(dump.root), "kernel", name, "--stage", "asm", "--compile"]) == 0
-    assert "compiled here again, with the flags of torch" in capsys.readouterr().out
+    assert "compiled again here, with the flags of torch" in capsys.readouterr().out
 
 
 @pytest.mark.harmless
@@ -276,7 +276,7 @@ def test_what_is_compiled_once_is_of_all_calls_of_the_kernel(capsys: Capture, tm
         return capsys.readouterr().out
 
     said = of("--stage", "ptx")
-    assert "each line is of the nodes of all of them" in said
+    assert "each line belongs to the nodes of all of them" in said
     assert "25 relu relu_1 net.py:7 9" in " ".join(said.split())
     rows = [json.loads(line) for line in of("--stage", "ptx", "--json", "--node", "relu_1").splitlines()]
     assert rows == [json.loads(line) for line in of("--stage", "ptx", "--json", "--line", "net.py:9").splitlines()]

@@ -53,7 +53,7 @@ def test_a_lost_fusion_is_told_and_comes_back_with_the_old_setting(tmp_path: Pat
     assert [line for line in lines if "['--its', 'own']" in line] == ["['--its', 'own']"] * 3
     assert len(lines) <= 43, "the program's three lines, and a page of 40"
     assert any("time of one call of each graph" in line for line in lines)
-    assert any("one run of each: noise is not known" in line for line in lines)
+    assert any("one run of each: the noise is not known" in line for line in lines)
     assert any(line.startswith("fusion ") and line.endswith("1") for line in lines), done.stdout
     assert any(line.startswith("allocations and frees ") for line in lines), done.stdout
     assert any(line.startswith("guards, Dynamo and wrappers ") for line in lines), done.stdout
@@ -103,9 +103,9 @@ def test_errors_are_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     for path in (bare, silent, other):
         path.chmod(0o755)
     for old, words, told in (
-        ("nowhere", ["step.py"], "nowhere: no environment"),
-        ("bare", ["step.py"], "there is no torch in this environment"),
-        ("silent", ["step.py"], "does not answer as a Python does"),
+        ("nowhere", ["step.py"], "nowhere: not an environment"),
+        ("bare", ["step.py"], "torch is not installed in this environment"),
+        ("silent", ["step.py"], "does not behave like a Python"),
         ("other", ["step.py"], "other -m pip install inspect-compile"),
         (sys.executable, ["none.py"], "there is no such script"),
         (sys.executable, [], "no program given"),

@@ -73,13 +73,13 @@ def test_names_mean_the_same_operation(mixed: Dump, capsys: Capture) -> None:
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (("op7", "op99"), "op99: no operation is meant by this in model__0_forward_1.0; near: op9, "),
-        (("op7", "mixed.py:" + "9" * 5000), ": no operation is meant by this in model__0_forward_1.0; "),
-        (("op7", "mixed.py:1"), "mixed.py:1: no operation is meant by this in model__0_forward_1.0; "),
-        (("op7", "op8", "op9"), "why: 3 names, and it tells of one or two: op7 op8 op9"),
-        (("op2", "op3", "--try"), "--try: no setting decides over this pair; to try one anyway: --config"),
+        (("op7", "op99"), "op99: no operation matches in model__0_forward_1.0; near: op9, "),
+        (("op7", "mixed.py:" + "9" * 5000), ": no operation matches in model__0_forward_1.0; "),
+        (("op7", "mixed.py:1"), "mixed.py:1: no operation matches in model__0_forward_1.0; "),
+        (("op7", "op8", "op9"), "why takes one or two names, not 3: op7 op8 op9"),
+        (("op2", "op3", "--try"), "--try: no setting decides this pair; to try one anyway: --config"),
         (("op2", "--try"), "--try needs two names"),
-        ((), "why mixed: of which operation? why DUMP A [B]; the operations: show mixed schedule"),
+        ((), "why mixed: name an operation: why DUMP A [B]; the operations are in show mixed schedule"),
     ],
 )
 def test_errors_say_what_there_is(mixed: Dump, words: tuple[str, ...], told: str, capsys: Capture) -> None:
@@ -118,7 +118,7 @@ def test_a_setting_that_brings_them_together(tmp_path: Path, capsys: Capture, du
     )
     a, b = group.members[:2]
     assert main(["why", str(root), a, b, "--try", "--config", "max_fusion_size=1"]) == 1
-    assert f"parts {a} and {b}" in capsys.readouterr().out
+    assert f"separates {a} and {b}" in capsys.readouterr().out
 
     assert main(["why", str(root), a, b, "--replay", "1", "--try"]) == 0
     assert f"fuses {a} and {b}" in capsys.readouterr().out

@@ -112,4 +112,4 @@ def test_the_same_call_under_another_name_comes_first(dump: Dump, capsys: Captur
 
 
 def test_of_a_line_that_no_graph_has_nothing_is_said_but_that(dump: Dump, capsys: Capture) -> None:
-    assert ": no operation is meant by this; there are: " in refused(dump, capsys, "two_names.py:2")
+    assert ": no operation matches; there are: " in refused(dump, capsys, "two_names.py:2")

@@ -35,7 +35,7 @@ def test_any_text_can_stand_in_it(name: str, label: str) -> None:
     ("text", "told"),
     [
         ("version = 99", "version 99 is newer"),
-        ("", "which version"),
+        ("", "it has no version"),
         ("version = 1\nrules = 3", "Expected `array`"),
         ("version = 1\nruels = []", "no such field as ruels"),
         ("version = ", "Invalid value"),

@@ -35,7 +35,7 @@ def test_text() -> None:
     assert "bytes of f" not in told
     assert "bytes of f" in text(REPORT, is_complete=True)
     assert "\x1b" not in told
-    assert "nothing differs that must not (1 graph, 4 rules)" in text(GOOD)
+    assert "nothing differs that the contract fixes (1 graph, 4 rules)" in text(GOOD)
 
 
 def test_github() -> None:

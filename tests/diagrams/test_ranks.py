@@ -133,7 +133,7 @@ def test_a_run_without_ranks_says_so(capsys: pytest.CaptureFixture[str]) -> None
     (found,) = KINDS["ranks"].draw(open_dump(dump), [], Wanted())
     assert isinstance(found, Missing)
     assert main(["draw", str(dump), "ranks"]) == 2
-    assert "this is no distributed run" in capsys.readouterr().err
+    assert "this is not a distributed run" in capsys.readouterr().err
 
 
 def test_of_ranks_the_list_has_what_is_of_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from inspect_compile.diagrams.render import MissingError, png, svg
+from inspect_compile.diagrams.render import MissingError, _dense, _in_rows, png, svg
 from inspect_compile.diagrams.schedule.schedule import schedule_dot
 from inspect_compile.dump import Dump, open_dump
 from inspect_compile.errors import CommandError
@@ -50,7 +50,7 @@ class TestSvg:
         dump, root = drawn
         program = dump.run.argv[0]
         assert f"{program} · inference 0/0 · after fusion" in texts(root)
-        assert any(text.startswith(f"{program}:") for text in texts(root))
+        assert f"source lines are those of {program}" in texts(root)
         assert any(f"{program}:" in tooltip and "writes buf0" in tooltip for tooltip in texts(root, "title"))
         assert "a buffer and its bytes" in {text.strip() for text in texts(root)}
 
@@ -204,3 +204,18 @@ def test_a_dot_that_draws_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
     with pytest.raises(CommandError, match="dot wrote no SVG"):
         svg(DOT)
+
+
+@pytest.mark.parametrize("sizes", [[(100.0, 50.0)], [(300.0, 200.0), (500.0, 900.0), *[(200.0, 90.0)] * 9]])
+def test_drawings_do_not_overlap(sizes: list[tuple[float, float]]) -> None:
+    places, (width, height) = _dense(sizes)
+    for number, ((x, y), (wide, high)) in enumerate(zip(places, sizes, strict=True)):
+        assert 0 <= x <= width - wide
+        assert 0 <= y <= height - high
+        for (left, top), (other, tall) in zip(places[:number], sizes, strict=False):
+            assert x >= left + other or left >= x + wide or y >= top + tall or top >= y + high
+
+
+def test_low_drawings_stand_below_each_other_in_one_row() -> None:
+    places, _ = _in_rows([(100.0, 50.0), (100.0, 300.0), (100.0, 90.0), (100.0, 90.0)], 400.0)
+    assert places == [(0.0, 0.0), (108.0, 0.0), (216.0, 0.0), (216.0, 98.0)]

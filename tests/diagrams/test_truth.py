@@ -185,6 +185,20 @@ class TestFusion:
         dump = recorded("draw/conditional")
         assert joined_picture(CompiledGraph(dump, dump.graphs()[0].graph)) is None
 
+    @pytest.mark.parametrize("name", FOLDERS)
+    def test_folded_each_kernel_stands_alone(self, name: str) -> None:
+        """A frame for each kernel of several operations that differs, and how many are like it."""
+        for one in Graphs(recorded(name)):
+            picture = joined_picture(one, fold=True)
+            if picture is None:
+                continue
+            groups = [group for launch in one.launches if (group := launch.operations) and len(group) > 1]
+            frames = [one for section in picture.sections for one in section.inner if not isinstance(one, Box)]
+            assert len(frames) == sum(len(section.inner) for section in picture.sections)
+            counts = [int((frame.text.rpartition("×")[2] or "1") if "×" in frame.text else "1") for frame in frames]
+            assert sum(counts) == len(groups)
+            assert not [box for box in picture.boxes() if box.kind in ("elsewhere", "input", "output")]
+
 
 class TestFindings:
     """What stayed apart."""
@@ -284,5 +298,5 @@ class TestDynamo:
         picture = dynamo_picture(made(tmp_path, CacheLookup(graph="2/0", cache="fx_graph", outcome="miss")))
         assert picture is not None
         holds_together(picture)
-        assert [frame.text for frame in picture.frames()] == ["a function that is not known"]
+        assert [frame.text for frame in picture.frames()] == ["an unknown function"]
         assert [box.title for box in picture.boxes()] == ["2/0"]

@@ -70,7 +70,7 @@ def test_a_directory_that_is_removed_is_made_again_and_that_is_said(tmp_path: Pa
     writer.flush()
     writer.run(Run(status="finished"))
 
-    assert writer.trouble == f"{writer.root} was removed while the program ran; what came before is not in it"
+    assert writer.trouble == f"{writer.root} was removed while the program ran; earlier facts are not in it"
     assert len(Dump(writer.root).rows(Remark)) == 1
 
 

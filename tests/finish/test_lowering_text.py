@@ -60,7 +60,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "convolution   aten.convolution.default   conv_bias.py:17   return self.conv(image)   in conv   12,355,200 ",
     ),
     "Case 2: n.target in layout_constraints": (
-        "layout  its arguments first took the layout of constrain_conv_to_fx_strides()",
+        "layout  its arguments were first converted to the layout of constrain_conv_to_fx_strides()",
     ),
     "Case 4, Call_function in graph, Before calling out": ("how     lowering   torch/_inductor/kernel/conv.py:",),
     "Target, Args, Kwargs, as the IR that they were": (

@@ -21,7 +21,7 @@ def test_hits_that_a_program_counts_are_told(place: Place) -> None:
     found = place.inspected(COUNTS_HITS)
     assert found.stdout.splitlines()[-1] == "0 0"
     assert found.said[-1] == (
-        "inspect-compile: the program looks at torch's counters: 2 cache look-ups found nothing because of the "
+        "inspect-compile: the program looks at torch's counters: 2 cache lookups found nothing because of the "
         "recording; with --cache keep they are as without it"
     )
 

@@ -1,4 +1,4 @@
-"""Files of a dump that are none, lead out of it, or are named after what stands elsewhere."""
+"""Files of a dump that are none, lead out of it, or are named after what drawn elsewhere."""
 
 import os
 import socket

@@ -78,7 +78,7 @@ def test_a_huge_text_is_cut_and_says_so(tmp_path: Path) -> None:
         _sparse(root / GRAPH / "output_code.py", 20 << 30)
         done = plain(["-c", _LIMITED, "output", root], tmp_path)
         assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout.startswith("… output_code.py goes on: only its beginning is read")
+        assert done.stdout.startswith("… output_code.py is longer: only its beginning is read")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no such limit")

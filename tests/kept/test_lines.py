@@ -70,9 +70,9 @@ def test_a_file_of_which_nothing_moved_keeps_its_other_lines() -> None:
 @pytest.mark.parametrize(
     ("nodes", "stacks", "why"),
     [
-        ((("x", -1), ("mul", 0)), [(NOW,)], "names its nodes in another way"),
-        ((("x", -1),), [(NOW,)], "names its nodes in another way"),
-        ((("x", -1), ("add", -1)), [], "in one of the two graphs only"),
+        ((("x", -1), ("mul", 0)), [(NOW,)], "names its nodes differently"),
+        ((("x", -1),), [(NOW,)], "names its nodes differently"),
+        ((("x", -1), ("add", -1)), [], "in only one of the two graphs"),
         ((("x", -1), ("add", 0)), [(NOW, NOW)], "by other calls"),
     ],
 )

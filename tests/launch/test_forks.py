@@ -68,7 +68,7 @@ def test_a_fork_computes_and_takes_turns_as_the_program_does(runs: Runs) -> None
 @pytest.mark.parametrize(
     ("runs", "why"),
     [
-        (("thread",), "it has begun a thread before it imports torch"),
+        (("thread",), "it starts a thread before it imports torch"),
         (("file",), f"it holds {PROGRAM} open when torch is imported"),
         (("variable",), "the program sets environment variables after it imports torch"),
         (("process",), "a fork failed: it ended with status 1: RuntimeError: another process"),
@@ -91,4 +91,4 @@ def test_where_what_is_forked_is_gone_runs_begin_anew(runs: Runs) -> None:
     forks._programs[0].wait()
     (answer,) = runs.run()
     assert len(answer.windows) == 3
-    assert runs.told[-1].why_not_ahead == "what it was forked from has ended"
+    assert runs.told[-1].why_not_ahead == "the process that it is forked from has ended"

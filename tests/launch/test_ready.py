@@ -120,7 +120,7 @@ def test_a_port_that_others_listen_on_tells_nothing(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         done = started(tmp_path, "script.py", ready=f":{port}", capture_output=True)
-    assert f"--ready: port {port} is listened on already" in done.stderr
+    assert f"--ready: port {port} is in use already" in done.stderr
     assert seen(tmp_path) == []
 
 

@@ -67,7 +67,7 @@ def test_a_page_of_a_log_has_its_second_compile(tmp_path: Path, inductor_cache: 
 
     refused = run([*COMMAND, "report", "dump", "--recompile"], tmp_path)
     assert refused.returncode == 2
-    assert "--recompile: dump was recorded, and is no log" in refused.stderr
+    assert "--recompile: dump is a recording, not a log" in refused.stderr
 
 
 def test_a_triton_kernel_of_the_program_is_a_call(tmp_path: Path) -> None:

@@ -242,7 +242,7 @@ def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path
     done = run([*COMMAND, "import", log, "-o", tmp_path / "again", "--recompile"], tmp_path)
 
     assert done.returncode == 1
-    assert "is none that torch writes there: load_args._version = open(" in done.stderr
+    assert "is not one that torch writes: load_args._version = open(" in done.stderr
     assert not (tmp_path / "written").exists()
 
 
@@ -250,9 +250,9 @@ def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path
     ("lines", "unread"),
     [
         ([b"nothing of the kind\n"], {"not in this format": 1}),
-        ([b'V1 x] {"str": ["a", 0]\n', b"\ttext\n"], {"JSON that is torn": 1}),
+        ([b'V1 x] {"str": ["a", 0]\n', b"\ttext\n"], {"truncated JSON": 1}),
         ([b'V1 x] {"frame_id": 0}\n'], {"no record in it": 1}),
-        ([b"V1 x] " + b"[" * 100_000 + b"{" + b"[" * 100_000 + b"\n"], {"JSON that is torn": 1}),
+        ([b"V1 x] " + b"[" * 100_000 + b"{" + b"[" * 100_000 + b"\n"], {"truncated JSON": 1}),
         (
             [b'V1 x] {"compilation_metrics": 5}\n', b'V1 x] {"dynamo_start": []}\n', b"\xff\xfe\n"],
             {"not in this format": 1},
@@ -260,11 +260,11 @@ def test_of_a_strangers_log_nothing_runs(both: tuple[Dump, Dump], tmp_path: Path
         ([b'V1 x] {"artifact": {"name": "recompile_reasons"}, "frame_id": 0, "frame_compile_id": 0}\n'], {}),
         (
             [b'V1 x] {"chromium_event": {}, "has_payload": "0"}\n', b"\t{\n"],
-            {"text of chromium_event that is torn": 1},
+            {"truncated text of chromium_event": 1},
         ),
         (
             [b'V1 x] {"chromium_event": {}, "has_payload": "0"}\n', b'\t{"name": "\xed\xa0\x80"}\n'],
-            {"text of chromium_event that is torn": 1},
+            {"truncated text of chromium_event": 1},
         ),
         ([b'V1 x] {"inductor_output_code": {}, "frame_id": 0, "frame_compile_id": 0}\n', b"\t((((\n"], {}),
     ],
@@ -304,7 +304,7 @@ def test_ranks(tmp_path: Path) -> None:
     [
         (["missing", "-o", "d"], "missing: no such file or folder"),
         (["notes.txt", "-o", "d"], "notes.txt: no output of torch.compile that can be read"),
-        (["notes.txt", "-o", "there"], "there: is there already"),
+        (["notes.txt", "-o", "there"], "there: already exists"),
         (["notes.txt", "-o", "d", "--target", "sm_90"], "--target needs --recompile"),
     ],
 )

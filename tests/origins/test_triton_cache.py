@@ -106,7 +106,7 @@ def test_what_cannot_be_read_is_counted(triton_cache: Path, tmp_path: Path) -> N
     }
     assert not any(stage.name == "amdgcn" for row in rows for stage in row.stages)
     assert [(row.what, row.count) for row in dump.rows(OriginRecords) if row.became == "not read"] == [
-        ("files: metadata of a Triton kernel that is none", 4)
+        ("files: file that is not the metadata of a Triton kernel", 4)
     ]
 
 

@@ -141,7 +141,7 @@ def test_hostile_lines_are_counted(log: Path, tmp_path: Path, monkeypatch: pytes
     [binary] = dump.rows(Binary)
     assert [stage.name for stage in binary.stages] == ["ptx"]
     assert {row.what: row.count for row in dump.rows(OriginRecords) if row.became == "not read"} == {
-        "lines: compile of which the kernel is not known": 3,
+        "lines: compile whose kernel is not known": 3,
         "lines: no record of tritonparse": 3,
         "lines: too long": 1,
     }

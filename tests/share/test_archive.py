@@ -79,7 +79,7 @@ def test_a_file_that_came_meanwhile_is_not_overwritten(tmp_path: Path) -> None:
             beside.write_bytes(b"ours")
             output.write_bytes(b"another's")
 
-    with pytest.raises(CommandError, match="is there already"):
+    with pytest.raises(CommandError, match="already exists"):
         race()
 
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("a.zip", b"another's")]

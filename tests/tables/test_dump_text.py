@@ -51,4 +51,4 @@ def test_a_command_says_both(
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "letter").touch()
     assert main(["run", "--dump", "full", "script.py"]) == BEFORE_START
-    assert capsys.readouterr().err.endswith("not empty, and no dump (letter is in it); name a new directory\n")
+    assert capsys.readouterr().err.endswith("not empty, and not a dump (letter is in it); name a new directory\n")

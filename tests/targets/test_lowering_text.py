@@ -26,7 +26,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "FixedLayout('cuda:0', torch.float32, size=[1, 10, 90, 80], stride=[72000, 7200, 80, 1]),",
     ),
     "n: convolution: layout_constraints, Not realizing primals_3 and primals_1": (
-        "layout  its arguments first took the layout of constrain_conv_to_fx_strides()",
+        "layout  its arguments were first converted to the layout of constrain_conv_to_fx_strides()",
         "stored  primals_3 already is: input of a convolution",
         "stored  primals_1 already is: input of a convolution",
     ),
@@ -61,7 +61,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "ExternKernelSchedulerNode: flops, no predecessors, users": (
         "op0   extern   ExternKernelSchedulerNode   ExternKernelAlloc extern_kernels.convolution on cuda:0",
         "FLOP    12,355,200 (convolution), for convolution",
-        "waits   for nothing (no unmet dependency)",
+        "waits   no unmet dependency",
         "users   op1 (may write in place)",
     ),
     "SchedulerNode: last_usage, unmet_dependencies, users": (

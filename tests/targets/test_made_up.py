@@ -33,7 +33,7 @@ def test_attention_of_a_gpu_called_by_its_name(tmp_path: Path) -> None:
     assert eager == compiled == "(2, 4, 64, 32) torch.bfloat16 (8192, 2048, 32, 1)"
     assert read == "none"
     assert done.stderr.count("made up") == 1
-    assert f"the CPU can't compute {FORWARD}, {FORWARD}_backward: numbers behind that are made up" in done.stderr
+    assert f"the CPU can't compute {FORWARD}, {FORWARD}_backward: numbers after it are made up" in done.stderr
     dump = _compiled(tmp_path)
     assert [row.ids for row in _told(dump, "target-made-up")] == [(FORWARD,), (f"{FORWARD}_backward",)]
     lines = PROGRAM.read_text(encoding="utf-8").splitlines()

@@ -29,7 +29,7 @@ def test_one_that_is_needed_for_a_target(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "went on\n"), done.stderr
     (note,) = Dump(tmp_path / "dump").run.notes
     assert note.startswith(
-        "inspect_compile.lowering.intervention.cross_compile.program.retrace:install: graphs are not all compiled for "
+        "inspect_compile.lowering.intervention.cross_compile.program.retrace:install: not all graphs were compiled for "
         "the targets"
     )
     assert "_get_foreach_kernels_supported_devices" in note

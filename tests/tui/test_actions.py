@@ -78,7 +78,7 @@ async def steps_back(pilot: Pilot[None], key: str) -> None:
     assert said(pilot, "context").startswith(" mul_2 ")
     assert row(pilot, "fx-rows").startswith("mul_2 ")
     await press(pilot, key)
-    assert toasts(pilot) == ["no selection before this one"]
+    assert toasts(pilot) == ["no earlier selection"]
 
 
 async def steps_forward(pilot: Pilot[None], key: str) -> None:
@@ -122,7 +122,7 @@ async def widens(pilot: Pilot[None], key: str) -> None:
 
 async def says_that_there_is_one_compile(pilot: Pilot[None], key: str) -> None:
     await press(pilot, key)
-    assert toasts(pilot) == ["There is one compile: inspect-compile open OLD NEW shows two dumps"]
+    assert toasts(pilot) == ["This dump has one compile; to compare two dumps: inspect-compile open OLD NEW"]
 
 
 async def unfolds(pilot: Pilot[None], key: str) -> None:
@@ -233,7 +233,7 @@ async def filters(pilot: Pilot[None], key: str) -> None:
     assert len(nodes.sheet) == len(nodes.whole)
     assert row(pilot, "fx-rows").startswith("mul_5 "), "the cursor stays on its row"
     await press(pilot, key, *"nowhere")
-    assert "no row has it" in nodes.render_line(2).text
+    assert "no row matches" in nodes.render_line(2).text
     await press(pilot, "escape")
     assert len(nodes.sheet) == len(nodes.whole), "a filter that is given up changes nothing"
 
@@ -487,7 +487,7 @@ async def test_a_view_whose_key_comes_before_the_tree_is_read_is_shown_then(mixe
 
 
 async def test_go_to_tells_what_there_is_in_the_place_of_an_unknown_kernel(mixed: Dump) -> None:
-    for asked, near in (("cpp_fused_gelu_mew_2", "near: cpp_fused_gelu_view_2"), ("%", "there are the kernels cpp_")):
+    for asked, near in (("cpp_fused_gelu_mew_2", "near: cpp_fused_gelu_view_2"), ("%", "the kernels are cpp_")):
         async with InspectApp(mixed).run_test(size=(120, 40)) as pilot:
             await press(pilot, "g", *asked)
             told = str(pilot.app.screen.query_one("#go-to-said", Static).content)

@@ -394,7 +394,7 @@ async def test_the_tree_goes_from_rank_to_rank(tmp_path: Path, monkeypatch: pyte
     async with InspectApp(Dump(Path("run"))).run_test(size=(100, 30)) as pilot:
         await settled(pilot)
         assert tree_of(pilot) == ["launcher", "├ rank 0  1▪", "└ rank 1  2▪"]
-        assert "Rank 1 compiled something else than rank 0" in text_of(pilot, "overview-rows")
+        assert "Rank 1 compiled something different from rank 0" in text_of(pilot, "overview-rows")
         await press(pilot, "down", "down", "enter")
         await pilot.pause()
         expected = ["launcher", "├ rank 0  1▪", "└ rank 1", "  └ 0/0", "    └ forward  2▪"]

@@ -87,7 +87,7 @@ async def test_causes_come_first_with_their_story(two: tuple[list[Side], str]) -
         assert texts(pilot, "compare-story") == [
             "mixed.py:19  z = self.down(gelu(self.up(y)))",
             "codegen: the same loops generate different code",
-            "1 launch, 1.05 MB: as many as before",
+            "1 launch, 1.05 MB: unchanged",
         ]
         await until(pilot, lambda: CHANGED in texts(pilot, "compare-side-1"))
         assert [texts(pilot, f"compare-side-{place}")[0] for place in range(2)] == ["old", "new"]

@@ -81,7 +81,7 @@ async def is_widened(pilot: Pilot[None], tab: Tab) -> None:
 async def steps(pilot: Pilot[None], tab: Tab) -> None:
     await press(pilot, "left_square_bracket")
     await press(pilot, "right_square_bracket")
-    assert toasts(pilot) == ["no selection before this one", "no selection after this one"]
+    assert toasts(pilot) == ["no earlier selection", "no later selection"]
     assert main_screen(pilot).active == tab.name
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from textual.pilot import Pilot
+from textual.widgets import Button, Static
 
 from inspect_compile.dump import Dump, Writer, paths
 from inspect_compile.facts import Run
@@ -81,6 +82,16 @@ async def test_quitting_asks_while_the_program_runs(tmp_path: Path, program: Pty
             if not pilot.app.is_running:
                 break
         assert not pilot.app.is_running
+
+
+async def test_the_question_knows_that_the_program_has_ended_meanwhile(tmp_path: Path, program: PtyProgram) -> None:
+    async with InspectApp(Dump(tmp_path), program).run_test(size=(80, 24)) as pilot:
+        await press(pilot, "q")
+        question = pilot.app.screen.query_one("#question", Static)
+        assert "still running" in str(question.render())
+        program.end()
+        await until(pilot, lambda: "The program has ended " in str(question.render()))
+        assert str(pilot.app.screen.query_one("#end", Button).label) == "Quit (y)"
 
 
 async def test_quitting_does_not_ask_when_it_has_ended(tmp_path: Path, program: PtyProgram) -> None:

@@ -50,7 +50,7 @@ GROUPS: Final[tuple[Group, ...]] = (
             Action("g", "go_to", "Go to …", "any kernel, buffer, operation, node, graph or line",
                    footer="go to", asks=True),
             Action(
-                "left_square_bracket,alt+left", "step(-1)", "Back", "back to the selection before", shown="[  alt+←"
+                "left_square_bracket,alt+left", "step(-1)", "Back", "back to the previous selection", shown="[  alt+←"
             ),
             Action("right_square_bracket,alt+right", "step(1)", "Forward", "forward again", shown="]  alt+→"),
             Action("r", "focus_tree", "To the tree", "to the tree: run, frames, graphs"),
@@ -99,12 +99,12 @@ GROUPS: Final[tuple[Group, ...]] = (
             Action("c", "configuration", "Next configuration of the kernel",
                    "Kernels: the next configuration of a Triton kernel", "kernels"),
             Action(UNFOLD, "unfold", "Fold or unfold a kernel's source",
-                   "Kernels: what comes before the first loop", "kernels"),
+                   "Kernels: the lines before the first loop", "kernels"),
             Action(BREAKS_KEY, "breaks", "Graph breaks and recompiles",
                    "Overview: the frame with breaks or recompiles", "overview"),
             Action(WHOLE_KEY, "whole", "Everything about the run", "Overview: everything about the run", "overview"),
             Action("enter", "", "", "Lowering, on a node of another graph: go to it", "list"),
-            Action("enter", "", "", "Program, while it runs: type to it, ctrl+c too", "program"),
+            Action("enter", "", "", "Program, while it runs: type into it, ctrl+c too", "program"),
             Action("escape", "", "", "Program: keys belong to the app again", "program", shown="esc"),
         ),
     ),
@@ -122,7 +122,7 @@ GROUPS: Final[tuple[Group, ...]] = (
         "App",
         (
             Action("question_mark", "help", "Help", "this help", "app", "?", "help"),
-            Action("colon,ctrl+p", "command_palette", "All actions", "everything a key does, by name", "app",
+            Action("colon,ctrl+p", "command_palette", "All actions", "every action, by name", "app",
                    ":  ctrl+p", "all"),
             Action("T", "theme", "Light or dark", "light or dark", "app"),
             Action("q", "quit", "Quit", "quit; asks while the program runs", "app", footer="quit"),

@@ -44,7 +44,7 @@ def edit(place: TextPlace) -> None:
     """Run the editor on the terminal until it is closed. Raises CommandError."""
     file = plain_file(place.path)
     if file is None:
-        raise CommandError(f"{place.path}: there is no such file on this machine")
+        raise CommandError(f"{place.path}: no such file on this machine")
     file.close()
     command = editor_command(place, os.environ)
     try:

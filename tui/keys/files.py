@@ -26,7 +26,7 @@ def free_name(stem: str, folder: Path) -> str:
 def form_of(path: Path) -> str:
     """How a file of this name is written, by its ending. Raises CommandError."""
     if path.suffix.lower() not in FORMATS:
-        raise CommandError(f"{path}: a name that ends with {' or '.join(FORMATS)} is needed")
+        raise CommandError(f"{path}: the name must end with {' or '.join(FORMATS)}")
     return path.suffix.lower()
 
 

@@ -124,6 +124,8 @@ def choice_parts(choice: Choice) -> list[str]:
     """The selection and how much belongs to it: `mixed.py:17`, `10 nodes`, `2 kernels`."""
     selection, level = choice.selection, choice.subject.level
     parts = [one_line(choice.subject.label)]
+    if not (selection.nodes or selection.operations or choice.kernels):
+        return [*parts, "nothing in this graph comes from it"]
     if level != "line":
         parts.append(lines_text(selection.lines))
     if len(selection.nodes) != 1 or level != "node":

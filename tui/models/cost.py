@@ -222,10 +222,13 @@ PARTS: Final[dict[str, Callable[[Dump, Chain], Table]]] = {
 }
 """Mode of the view → its table."""
 
+_OF_FLOPS: Final = frozenset({"modules", "operators", "kernels", "lines"})
+_NO_FLOPS: Final = "No node of this graph has FLOPs that are counted, such as a matmul or a convolution."
+
 
 def cost(dump: Dump, chain: Chain, mode: str) -> Shown[Table]:
     """The table of a mode."""
-    return Shown(PARTS[mode](dump, chain))
+    return Shown(PARTS[mode](dump, chain), empty=_NO_FLOPS if mode in _OF_FLOPS else "")
 
 
 PANEL: Final = Panel(cost, tuple(PARTS), follow="fx")

@@ -92,4 +92,4 @@ def _subject(node: Node, names: tuple[str, ...]) -> Subject | None:
     return Subject("node", names, node.name, names if len(names) == 1 else ()) if names else None
 
 
-PANEL: Final = Panel(fx, tuple(STAGES), "The dump holds no graph of this stage.", follow="ir")
+PANEL: Final = Panel(fx, tuple(STAGES), "The dump holds no graph of this stage: s shows the next one.", follow="ir")

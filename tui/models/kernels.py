@@ -64,7 +64,7 @@ def kernel_source(
     """The source of `kernel`, each statement beside its node; without a source, its calls in the generated code.
 
     `note` is the width in columns of a node's name. What comes before the first loop is one line, and the indentation
-    that all lines share is left out, unless it `is_whole`.
+    that all lines share is left out, unless it `is_whole`; beside short notes the rest of it is halved in C++.
     """
     found = of_kernels(configurations(CompiledGraph(dump, kernel.graph).outermost))
     compiled = of_kernel(found, kernel.graph, kernel.name)
@@ -123,7 +123,8 @@ def _annotated(chain: Chain, kernel: Kernel, text: str, note: int, *, is_whole: 
     if is_whole:
         return found
     count, indent = source_layout(text.splitlines(), rows)
-    body = [line._replace(text=_less_indented(line.text, indent)) for line in found[count:]]
+    share = 2 if note <= SHORT_NOTE and kernel.kind == "cpp" else 1
+    body = [line._replace(text=_less_indented(line.text, indent, share)) for line in found[count:]]
     if count and body:
         opened = opened_in(text.splitlines(), LANGUAGES.get(kernel.kind, ""))
         body[0] = body[0]._replace(opened=opened.get(count, ""))
@@ -146,8 +147,9 @@ def _folded(lines: list[CodeLine]) -> Iterator[StyledLine]:
         yield styled(f"{heading}   {UNFOLD}: show", "dim")
 
 
-def _less_indented(text: str, indent: int) -> str:
-    return text[min(indent, len(text) - len(text.lstrip())) :]
+def _less_indented(text: str, indent: int, share: int) -> str:
+    code = text.lstrip()
+    return " " * (max(0, len(text) - len(code) - indent) // share) + code
 
 
 def _note(row: Annotated, most: int) -> str:

@@ -151,9 +151,9 @@ def _story(row: Holder) -> list[str]:
     kinds = {
         "allocated": "allocated by the wrapper",
         "extern": "returned by an extern kernel",
-        "pool": "a pool, in which several buffers have their place",
+        "pool": "a pool of several buffers",
         "nested": "returned by a nested graph",
-        "given": "saved by the forward; gone when the backward frees it",
+        "given": "saved by the forward; the backward frees it",
     }
     lines = [f"{row.bytes:,} B   {kinds.get(row.origin, row.origin)}", f"lines    {_span_text(row)}"]
     lines.append(f"buffers  {row.named}")
@@ -188,5 +188,7 @@ def _of_step(chain: Chain, step: MemoryStep, kernels: dict[tuple[str, int], int]
     return Subject("buffer", (name,), step.buffer, (name,))
 
 
-PANEL: Final = Panel(memory, MODES, follow="output", detail=DETAILED)
+PANEL: Final = Panel(
+    memory, MODES, "No allocation of this graph was recorded: its wrapper holds none.", follow="output", detail=DETAILED
+)
 """Pieces of memory as bars from line to line, what is live, or what the backward keeps; below, details."""

@@ -101,4 +101,4 @@ def _edit(edit: Edit) -> list[StyledLine]:
     return [styled(text + end, _ROLES[what]) for (what, text), end in zip(lines, ends, strict=False)]
 
 
-PANEL: Final = Panel(passes, FORMS, "No pass was seen (yet).", follow="fx", detail=DETAILED)
+PANEL: Final = Panel(passes, FORMS, "No pass over this graph was recorded.", follow="fx", detail=DETAILED)

@@ -126,7 +126,7 @@ class Panel(NamedTuple):
     """What one of the modes shows of the chain's graph; None for a view that does it itself."""
     modes: tuple[str, ...] = ()
     """What it can show, one at a time."""
-    empty: str = "Nothing of this was recorded (yet)."
+    empty: str = "Nothing of this was recorded of this graph."
     """What is said without rows."""
     follow: str = "kernels"
     """The view that Enter goes to."""

@@ -104,11 +104,11 @@ def read(path: str, cwd: str, nodes: Iterable[Node]) -> SourceFile:
     recorded = {one.line: one.code for one in places if one is not None and one.file == path}
     text = _text(Path(cwd) / path) if any(code.strip() for code in recorded.values()) else None
     if text is None:
-        return SourceFile(path, dict(sorted(recorded.items())), "not on this machine: the lines that have nodes")
+        return SourceFile(path, dict(sorted(recorded.items())), "not on this machine: only the lines that have nodes")
     lines = dict(enumerate((line.expandtabs(4) for line in text.splitlines()), 1))
     if any(code and lines.get(number, "").strip() != code.strip() for number, code in recorded.items()):
         return SourceFile(
-            path, dict(sorted(recorded.items())), "changed since the run: the lines that have nodes, as recorded"
+            path, dict(sorted(recorded.items())), "changed since the run: only the lines that have nodes, as recorded"
         )
     return SourceFile(path, lines, "")
 
@@ -152,4 +152,4 @@ def files(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
     return Shown(code, number_of(len(marked), "line"), marked[0] if marked else 0)
 
 
-PANEL: Final = Panel(files, ("around", "whole"))
+PANEL: Final = Panel(files, ("around", "whole"), "No node of this graph has a source line.")

@@ -46,7 +46,7 @@ def staged(dump: Dump, chain: Chain, kernel: Kernel, source: Code, name: str, la
     """The stage `name`, of the configuration `label` if the kernel has it, mapped to the rows of `source`."""
     stages = KernelStages(dump, kernel)
     if not stages.compiled:
-        return Staged(message(name, "Triton compiled nothing of this name"))
+        return Staged(message(name, "Triton compiled no kernel of this name"))
     labels = tuple(stages.labels())
     row = stages.compiled[labels.index(label) if label in labels else 0]
     stage = stages.stage(row, name)
@@ -85,7 +85,7 @@ def assembled(dump: Dump, chain: Chain, kernel: Kernel, source: Code, made: Asse
     """The assembly of a C++ kernel, mapped to the rows of `source`."""
     stage = of_assembly(made.text, KernelStages(dump, kernel).source, made.file)
     lines: list[SheetLine] = [
-        styled(f"{ASSEMBLY}   compiled here again, with the flags of torch {made.torch}", "title"),
+        styled(f"{ASSEMBLY}   compiled again here, with the flags of torch {made.torch}", "title"),
         *(styled(line, "dim") for line in coverage_lines(chain.statements, kernel, stage)),
         *(styled(line, "warn") for line in (stage.note,) if line),
     ]

@@ -10,7 +10,7 @@ from inspect_compile.knowledge.overview.nothing import advice_for
 from inspect_compile.tables.styled_text import StyledLine, joined, styled
 from inspect_compile.tables.text import one_line
 
-WHAT_TO_DO: Final = "→ 3 shows how far the lowering got; `inspect-compile doctor` checks this machine"
+WHAT_TO_DO: Final = "→ 4 shows how far the lowering got; `inspect-compile doctor` checks this machine"
 
 
 class GraphState(NamedTuple):
@@ -38,6 +38,13 @@ def graph_state(graph: CompiledGraph) -> GraphState:
     advice = advice_for(exception)
     what_to_do = f"→ {advice}" if advice is not None else WHAT_TO_DO
     return GraphState(True, [joined(("✗ The compile failed. ", "bad"), exception), styled(what_to_do, "good")])
+
+
+def still_compiling(dump: Dump, graph: str) -> str:
+    """Why something of a graph is not there yet; empty once its compile has ended."""
+    if dump.graph_end(graph.partition("/")[0]) is not None or not run_state(dump).is_growing:
+        return ""
+    return "Not there yet: the graph is still being compiled."
 
 
 def progress_now(dump: Dump) -> tuple[str, str]:

@@ -88,7 +88,7 @@ def _defined(kernel: Kernel, length: int) -> range:
 
 def written(dump: Dump, chain: Chain, mode: str) -> Shown[Code]:
     """One of the texts; a line that says so if there is none."""
-    missing = styled(f" The dump holds no such file of {chain.graph} (yet).", "dim")
+    missing = styled(f" The dump holds no such file of {chain.graph}: --level facts keeps no texts.", "dim")
     code = output(dump, chain, mode) or Code([missing])
     return Shown(code, number_of(len(code), "line"))
 

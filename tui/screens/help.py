@@ -21,7 +21,7 @@ SIGNS: Final = (
     ("2▪", "$accent", "in two kernels"),
     ("→", "$accent", "calls a kernel"),
     ("✗  ⚡", "$warning", "failed; graph break"),
-    ("████", "$error", "Numerics: an error; ten times for each column"),
+    ("████", "$error", "Numerics: an error; each column is a factor of ten"),
     ("▲ 3 missed", "$warning", "pairs that share bytes and are in two launches"),
     ("▲  ▼", "bold $primary", "sorted by this column, upwards or downwards"),
 )

@@ -74,5 +74,7 @@ class ListsScreen(Screen[None]):
     def action_search_again(self, step: int) -> None:
         """Go to the next match, or the previous one."""
         lines = self.focused_lines()
-        if lines is not None and self._sought and not lines.search(self._sought, step):
+        if not self._sought:
+            self.notify("nothing to search for yet: press /")
+        elif lines is not None and not lines.search(self._sought, step):
             self.notify(f"{self._sought}: not in this view", markup=False)

@@ -111,7 +111,9 @@ class MainScreen(SelectingScreen, ElsewhereScreen):
         with self._guarded():
             found = await self._reader.read(lambda dump: sides_of(dump, part))
             if found is None:
-                self.notify("There is one compile: inspect-compile open OLD NEW shows two dumps", markup=False)
+                self.notify(
+                    "This dump has one compile; to compare two dumps: inspect-compile open OLD NEW", markup=False
+                )
             else:
                 self.app.push_screen(CompareScreen(*found))
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from inspect_compile.dump import Dump
 from inspect_compile.graph import CompiledGraph, outermost
@@ -11,6 +11,7 @@ from inspect_compile.tui.models.outline import Outline
 from inspect_compile.tui.models.sheet import Jump, Subject
 from inspect_compile.tui.screens.opening import OpeningScreen
 from inspect_compile.tui.screens.shown import OVERVIEW
+from inspect_compile.tui.views import VIEWS
 from inspect_compile.tui.views.view import View
 from inspect_compile.tui.widgets.lines import Lines
 from inspect_compile.tui.work import start
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from inspect_compile.tui.models.run.overview import Lead
     from inspect_compile.tui.views.overview import OverviewView
     from inspect_compile.tui.views.program import Program
+
+_TITLES: Final = {view.name: view.title for view in VIEWS}
 
 
 class SelectingScreen(OpeningScreen):
@@ -64,6 +67,8 @@ class SelectingScreen(OpeningScreen):
             if key is not None:
                 start(self, partial(self._enter, key), group="open", latest=True)
                 return
+            when = "yet" if self.is_live else "in this dump: the page says why"
+            self.notify(f"{_TITLES[name]}: there is no graph {when}", severity="warning", markup=False)
         self._arrange()
         self._focus_active()
         self._say()
@@ -162,7 +167,7 @@ class SelectingScreen(OpeningScreen):
         """Back to the selection before (-1), or forward (1), where it was made."""
         stop = self._history.step(by)
         if stop is None:
-            self.notify("no selection before this one" if by < 0 else "no selection after this one")
+            self.notify("no earlier selection" if by < 0 else "no later selection")
             return
         start(self, partial(self._show_stop, stop), group="open", latest=True)
 

@@ -146,6 +146,8 @@ class ShownScreen(ListsScreen):
         if view is not None and view.modes:
             position = view.modes.index(view.mode) if view.mode in view.modes else 0
             view.choose_mode(view.modes[(position + 1) % len(view.modes)])
+        else:
+            self.notify("this view has no other mode here")
 
     # The focus
 

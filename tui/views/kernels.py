@@ -126,7 +126,9 @@ class KernelsView(View):
                 return source, staged(dump, chain, kernel, source, mode, label)
             if cpp in self._made:
                 return source, assembled(dump, chain, kernel, source, self._made[cpp])
-            return source, Staged(message(ASSEMBLY, _MAKING if cpp else "only C++ kernels have it, with their source"))
+            return source, Staged(
+                message(ASSEMBLY, _MAKING if cpp else "only C++ kernels have it, if their source was recorded")
+            )
 
         with self.guarded():
             cpp = await self.reader.read(lambda dump: cpp_source(dump, kernel)) if mode == ASSEMBLY else ""
@@ -178,6 +180,8 @@ class KernelsView(View):
         if labels:
             self._label = labels[(labels.index(self._staged.label) + 1) % len(labels)]
             self.moved(self.rows)
+        else:
+            self.notify("no configurations here: only Triton kernels have them, beside one of their stages (s)")
 
     def on_lines_moved(self, event: Lines.Moved) -> None:
         """Lines of the two lists are linked; a statement stands for its node."""

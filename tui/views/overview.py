@@ -79,6 +79,8 @@ class OverviewView(TabView):
         """Show the frame with the most expensive graph break or recompile."""
         if self._page is not None and self._page.frame:
             self.post_message(self.Led(Lead(frame=self._page.frame)))
+        else:
+            self.notify("no graph break or recompile was recorded")
 
     def action_whole(self) -> None:
         """Go to what is known of the run as a whole, below the overview."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -23,6 +23,7 @@ from inspect_compile.tui.models.bars import Item, Tab, title
 from inspect_compile.tui.models.chain import Chain, Choice
 from inspect_compile.tui.models.code import NOTHING, Code
 from inspect_compile.tui.models.sheet import Jump, Panel, Sheet, Shown, Subject
+from inspect_compile.tui.models.state import still_compiling
 from inspect_compile.tui.reader import Reader
 from inspect_compile.tui.widgets.bar import Bar
 from inspect_compile.tui.widgets.lines import Lines
@@ -240,6 +241,8 @@ class View(TabView):
 
         def build(dump: Dump) -> tuple[Shown[Any], Arranged]:
             shown = self._unknown(dump) or self.build(scope.chain, mode, dump)
+            if not len(shown.sheet) and (words := still_compiling(dump, scope.chain.graph)):
+                shown = replace(shown, empty=words)
             return shown, arranged(shown.sheet, arrangement).with_places()
 
         with self.guarded():
@@ -310,7 +313,7 @@ class View(TabView):
         width = self.size.width or UNLIMITED  # not laid out yet, or hidden: it is said again once it has a size
         if not self.size.width:
             self._fitted = self.size, 0
-        bar.say(*title(self.tab.title, self.modes, self.mode, notes, width))
+        bar.say(*title(f"{self.tab.key} {self.tab.title}", self.modes, self.mode, notes, width))
 
     def on_bar_picked(self, event: Bar.Picked) -> None:
         """Another mode was clicked."""

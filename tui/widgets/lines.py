@@ -311,6 +311,8 @@ class Lines(ScrollView, can_focus=True):
         if found is not None:
             self.cursor = found
             self.reveal(True)
+        else:
+            self.notify("no other row of this list is marked")
 
     def action_enter(self) -> None:
         """Follow this row."""
@@ -376,7 +378,7 @@ class Lines(ScrollView, can_focus=True):
         return self.above + len(self._words_without_rows(width))
 
     def _words_without_rows(self, width: int) -> list[str]:
-        return wrap("no row has it" if self.arrangement.text else self.empty, max(1, width - 2)) or [""]
+        return wrap("no row matches" if self.arrangement.text else self.empty, max(1, width - 2)) or [""]
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """The lines in `crop`."""

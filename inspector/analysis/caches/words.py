@@ -66,7 +66,7 @@ def _change(one: KeyDifference) -> str:
     """What was, and what is: of a description by fields, the fields that differ."""
     before, after = (value if value is not None else "nothing" for value in (one.before, one.after))
     if before == after:
-        return f"{_shortened(after, 0)}, and another one that is printed alike"
+        return f"{_shortened(after, 0)}, and another one that prints the same"
     old, new = (dict(_FIELD.findall(value)) for value in (before, after))
     changed = [name for name in new if name in old and old[name] != new[name]]
     if changed:

@@ -136,5 +136,5 @@ def numbers(found: Sequence[Distance], moves: Moves) -> Numbers:
     beside = f"{len(found) - len(left)} of {len(found)} {RANDOM}" if len(left) < len(found) else ""
     if at is None:
         return Numbers(EQUAL, beside)
-    far = f"{at.name} is another one" if math.isinf(at.error) else f"{at.name} moves by {at.error:.1e} of its size"
+    far = f"{at.name} is different" if math.isinf(at.error) else f"{at.name} moves by {at.error:.1e} of its size"
     return Numbers(ROUNDING if most <= 1 else DIFFER, "; ".join(filter(None, (far, beside))))

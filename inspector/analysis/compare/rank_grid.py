@@ -93,7 +93,7 @@ class RankGrid:
     columns: tuple[RankColumn, ...]
     rows: tuple[Row, ...]
     left_out: int
-    """Groups of ranks that compiled something else again and have no column."""
+    """Groups of ranks that compiled something different again and have no column."""
 
 
 def rank_grid(there: dict[int, ProcessDump], found: Agreement) -> RankGrid:

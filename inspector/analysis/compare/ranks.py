@@ -81,10 +81,10 @@ def verdict_text(found: Agreement) -> str:
     """One sentence: whether the ranks agree."""
     count = sum(map(len, found.groups))
     if not found.differences:
-        return f"All {count} ranks compiled the same." if count > 1 else "There is one rank: nothing to compare."
+        return f"All {count} ranks compiled the same." if count > 1 else "There is only one rank: nothing to compare."
     others = ranks_text(rank for group in found.groups[1:] for rank in group)
     counted = f"{len(found.differences)} difference{'s' * (len(found.differences) > 1)}"
-    return f"{others.capitalize()} compiled something else than {ranks_text(found.groups[0])}: {counted}"
+    return f"{others.capitalize()} compiled something different from {ranks_text(found.groups[0])}: {counted}"
 
 
 def rank_rows(dump: Dump) -> Iterator[msgspec.Struct]:

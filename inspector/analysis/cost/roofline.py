@@ -22,7 +22,7 @@ MEMORY: Final = "memory"
 COMPUTE: Final = "compute"
 LAUNCH: Final = "launch"
 NOTHING: Final = ""
-OVER_LINKS: Final = "it moves bytes over links between devices, whose bandwidth is not known"
+OVER_LINKS: Final = "it moves bytes over links between devices of unknown bandwidth"
 
 
 class CallTime(msgspec.Struct, frozen=True):

@@ -45,4 +45,4 @@ def for_its_user(row: Finding) -> Finding:
 
 
 def _call(outside: list[Location]) -> str:
-    return f"{Path(outside[0].file).name}:{outside[0].line}" if outside else "a line that is not known"
+    return f"{Path(outside[0].file).name}:{outside[0].line}" if outside else "an unknown line"

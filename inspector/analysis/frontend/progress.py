@@ -1,14 +1,11 @@
 """What a program that still runs compiles at the moment: stage, graph, pass, kernels and time."""
 
-from typing import Final
-
 import msgspec
 
 from inspect_compile.dump import Dump
 from inspect_compile.facts import Graph, Kernel, Pass, Timed, TimerBegan
+from inspect_compile.graph.kernels.launches import distinct
 from inspect_compile.knowledge.frontend.compile_stages import BUILDERS, PASSES, stage_of
-
-_GENERATED: Final = ("cpp", "triton", "template", "user_triton")
 
 
 class Progress(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,7 +24,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
     pass_name: str
     """The last pass over its graph; empty outside of that stage."""
     kernels: int
-    """Number of kernels that were generated for the graph, without library calls."""
+    """Number of the graph's kernels so far, library calls included: what the tree and the finished dump count."""
     building: int
     """Number of compilers of kernels that are running."""
     built: int
@@ -58,7 +55,7 @@ def progress(dump: Dump, now: float) -> Progress | None:
         stage_seconds=max(0.0, now - since),
         seconds=max(0.0, now - first),
         pass_name=passes[-1].name if passes and stage == PASSES else "",
-        kernels=len({row.name for row in kernels if row.kind in _GENERATED}),
+        kernels=len(distinct(kernels)),
         building=sum(row.name in BUILDERS for row in begun),
         built=sum(name in BUILDERS and start >= first for name, start in ended),
     )

@@ -29,7 +29,7 @@ def broken_promises(rule: Together, now: Compiled) -> Broken | None:
     if missing:
         there = ", ".join(dict.fromkeys(name for loop in now.loops for name in loop.operators))
         absent = " and ".join(missing)
-        return Broken(f"{absent}: in no loop that was generated; there are {there or 'none'}", "", None)
+        return Broken(f"{absent}: in no generated loop; there are {there or 'none'}", "", None)
     together = " and ".join(rule.parts)
     for first in rule.parts:
         for second in rule.parts:
@@ -40,9 +40,7 @@ def broken_promises(rule: Together, now: Compiled) -> Broken | None:
                         return Broken(f"{together} are not in one kernel", pair.why, where, pair)
     loop = by_part[rule.parts[-1]][0]
     message = f"{together} are not in one kernel"
-    return Broken(
-        message, "no loop that has one of them shares bytes with one that has another", next(iter(loop.lines), None)
-    )
+    return Broken(message, "their loops share no bytes", next(iter(loop.lines), None))
 
 
 def has(loop: Loop, part: str) -> bool:

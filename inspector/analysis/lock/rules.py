@@ -103,7 +103,7 @@ def rule(text: str) -> Rule:
         return Ignore(text, *_metric(text, words[1]))
     if words[:1] == ["no"]:
         if len(words) < 2:
-            raise RuleError(f"rule {text!r}: no what? {', '.join(FORBIDDABLE)}, and a name if only that one is meant")
+            raise RuleError(f"rule {text!r}: `no` of what? {', '.join(FORBIDDABLE)}, and a name for only that one")
         metric, kind = _metric(text, words[1])
         if metric not in FORBIDDABLE or kind:
             raise RuleError(f"rule {text!r}: `no` can be about {', '.join(FORBIDDABLE)}")
@@ -133,7 +133,7 @@ def _bound(text: str) -> Bound:
         raise RuleError(f"rule {text!r}: {metric} is not a number; write `no change in {metric}` or `ignore {metric}`")
     value = _VALUE.fullmatch(found["value"].strip())
     if value is None:
-        raise RuleError(f"rule {text!r}: {found['value']!r} is no value; write 12, 1.5 GB, or 1.02x of what it was")
+        raise RuleError(f"rule {text!r}: {found['value']!r} is not a value; write 12, 1.5 GB, or 1.02x of what it was")
     operation = found["op"].replace("==", "=")
     if value["unit"].lower() == "x":
         return Bound(text, metric, kind, operation, float(value["number"]), is_multiple=True)

@@ -42,14 +42,15 @@ class Thing(msgspec.Struct, frozen=True):
 
 
 def find_anything(dump: Dump, text: str) -> Answer[Thing]:
-    """All that has this very name; else the kernels that a name from another tool means, then all whose names contain
-    it, at most MOST.
+    """All that has this very name; then the kernels that a name from another tool means, unless something has it; then
+    all whose names contain it, at most MOST.
     """
     asked = text.strip()
-    named = dict.fromkeys(_named(dump, asked)) if asked else {}
-    found = tuple(named or (dict.fromkeys(chain(_kernels(dump, asked), _containing(dump, asked))) if asked else ()))
-    if found:
-        return Found(found)
+    if asked:
+        named = list(_named(dump, asked))
+        found = dict.fromkeys(chain(named or _kernels(dump, asked), _containing(dump, asked)))
+        if found:
+            return Found(tuple(found))
     known = list(_all(dump))
     answer = unknown(dump, asked, "thing", (thing.name for thing in known))
     return replace(answer, there=tuple(dict.fromkeys(thing.name for thing in known if thing.kind == "kernel")))

@@ -16,7 +16,7 @@ def find_profile(dump: Dump, path: str) -> Answer[Profile]:
     """The profile in a file, if anything is in it."""
     file = Path(path)
     if not file.is_file():
-        return Unknown(path, "file of a profile", dump.root, why="a folder, no profile" if file.exists() else "")
+        return Unknown(path, "file of a profile", dump.root, why="a folder, not a profile" if file.exists() else "")
     try:
         profile = read(file)
     except (OSError, ValueError) as error:

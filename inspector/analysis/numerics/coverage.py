@@ -40,7 +40,7 @@ _STEPS: Final = (DYNAMO_GRAPH, JOINT_GRAPH, BEFORE_PASSES)
 _HELPERS: Final = ("constants", "autotune")
 _LEFT_OUT: Final = ("graphs", "compiles", "frames", "later")
 """What a limit of the recording leaves out that would have been checked: see `Omission`."""
-_NOT_ASKED: Final = "none of its calls was among those to be checked"
+_NOT_ASKED: Final = "its calls were not among those to be checked"
 _NOT_HANDED: Final = "its code was not loaded where it could be checked"
 _NO_RESULT: Final = "none of its results or changed inputs could be compared"
 _NO_PASSES: Final = "the graph before the passes could not be kept"

@@ -128,7 +128,7 @@ class Newest:
         limits = f"--keep {self._keep}" + (f", --max-dump {self._size}" if self._was_full else "")
         if self._recompiles:
             known = self._recompiles + len(self._ended)
-            message = f"of {known:,} recompiles the newest {len(self._ended):,} are here, the earlier ones were dropped"
+            message = f"the newest {len(self._ended):,} of {known:,} recompiles are kept; earlier ones were dropped"
             found.append(
                 Omission(what="compiles", limit=limits, count=self._recompiles, message=f"{limits}: {message}")
             )

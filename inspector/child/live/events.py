@@ -179,7 +179,7 @@ class Watched:
 
     def _looked_up(self, row: CacheLookup) -> Iterator[Event]:
         if row.outcome == "failed":
-            why = f"what lies there could not be loaded{f': {row.reason}' if row.reason else ''}"
+            why = f"the entry could not be loaded{f': {row.reason}' if row.reason else ''}"
             yield Event(event="cache miss", compile_id=row.graph, name=row.cache, place="", why=(why,))
             return
         missed = row.outcome == "miss" or (row.outcome == "passed over" and row.stored is False)

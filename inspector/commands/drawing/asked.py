@@ -66,7 +66,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--findings",
         action="store_true",
-        help="only the subjects of the findings: missed fusions, with their bytes and reasons, copies, slow kernels",
+        help="only what the findings are about: missed fusions, with their bytes and reasons, copies, slow kernels",
     )
     folding = parser.add_mutually_exclusive_group()
     folding.add_argument(
@@ -106,7 +106,7 @@ def asked(words: list[str]) -> DrawRequest:
     dumps = words[:place] if kind.named else others
     if len(names) != bool(kind.named) or len(dumps) > 1:
         if kind.named and not names:
-            raise CommandError(f"draw {kind.name}: of which {kind.named.lower()}? draw [DUMP] {kind.name} {kind.named}")
+            raise CommandError(f"draw {kind.name}: which {kind.named.lower()}? draw [DUMP] {kind.name} {kind.named}")
         usage = " ".join(filter(None, (kind.name, kind.named)))
         raise CommandError(f"draw {' '.join(words)}: too many words; draw [DUMP] {usage}")
     return DrawRequest(kind, dumps[0] if dumps else None, names[0] if names else "")

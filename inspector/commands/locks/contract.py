@@ -102,7 +102,7 @@ def compiled(of: Recorded, missed_over: int) -> "Compiled":
 
     found = contract(of.dump, root=of.root, missed_over=missed_over)
     if not found.lock.frames and not found.lock.graphs:
-        raise CommandError(f"{of.program or of.path}: {nothing_text(of.dump)}; there is nothing to hold it against")
+        raise CommandError(f"{of.program or of.path}: {nothing_text(of.dump)}; there is nothing to compare it with")
     return found
 
 
@@ -136,7 +136,7 @@ def _ran(arguments: argparse.Namespace, program: Program) -> str:
     shown = os.path.relpath(root)
     if status:
         how = f"with status {status}" if status > 0 else f"by signal {-status}"
-        raise CommandError(f"{program.words[0]} ended {how}, so it was not looked at; what it compiled is in {shown}")
+        raise CommandError(f"{program.words[0]} ended {how}, so it was not checked; what it compiled is in {shown}")
     return shown
 
 

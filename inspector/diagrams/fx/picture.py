@@ -62,7 +62,7 @@ def fx_picture(
         sections = drawn.unfolded()
     return Picture(
         title(graph, WORDS[stage]),
-        tuple(subtitles),
+        (*subtitles, *words.file_subtitle(drawn.file)),
         sections,
         outputs="returned",
         has_curves=len(found) <= CURVES_UP_TO,
@@ -135,6 +135,11 @@ class _Drawn:
     def __init__(self, found: Sequence[Value], known: dict[Id, Input]) -> None:
         self._found, self._known = found, known
         self._ids = Ids()
+        self.file = words.one_file(value.node.where for value in found)
+
+    def _place(self, node: Node | None) -> list[str]:
+        where = None if node is None else node.where
+        return [] if where is None else [words.shortened(words.code_at(where, self.file), words.LINE_WIDTH)]
 
     def unfolded(self) -> tuple[Section, ...]:
         """A box for each value, in sections if there are many."""
@@ -292,7 +297,7 @@ class _Drawn:
             f"{number_of(len(rows), 'node')}{f', × {copies}' * (copies > 1)}",
             words.shortened(listed, words.LINE_WIDTH),
         ]
-        lines += _place(next((row.node for row in reversed(rows) if row.node.where is not None), None))
+        lines += self._place(next((row.node for row in reversed(rows) if row.node.where is not None), None))
         name = words.name_shortened(one.module) if one.module else number_of(len(rows), "node")
         return Box(
             f"fold_{place}",
@@ -319,7 +324,7 @@ class _Drawn:
             return Box(name or self._id(at), "output", "OUTPUT", lines=(count,), tooltip=_tooltip(value))
         if copies > 1:
             lines.insert(0, f"× {copies}")
-        lines += _place(node)
+        lines += self._place(node)
         if value.hidden:
             named = [self._name(node, one) for one in value.hidden]
             lines.append(words.shortened(f"reads {words.listed(named, words.LINE_WIDTH - 8)}", words.LINE_WIDTH))
@@ -348,11 +353,6 @@ def _bytes(node: Node) -> int:
 
 def _tensors(node: Node) -> list[str]:
     return [f"{one.dtype} [{', '.join(map(str, one.size))}]" for one in node.values]
-
-
-def _place(node: Node | None) -> list[str]:
-    where = None if node is None else node.where
-    return [] if where is None else [words.shortened(words.place_and_code(where), words.LINE_WIDTH)]
 
 
 def _tooltip(value: Value) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def _kernel(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> 
             name = paths.cased_name(f"kernel_{kernel.name}")
             yield Drawn(graph, name, f"inside of {kernel.name}", dot_text(picture))
     if len(found) > FEW:
-        yield Missing(None, f"{len(found) - FEW} more kernels are called so: name one of them")
+        yield Missing(None, f"{len(found) - FEW} more kernels have this name: choose one")
 
 
 def _kernel_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
@@ -90,7 +90,7 @@ def _node(dump: "Dump", graphs: "Sequence[CompiledGraph]", wanted: Wanted) -> Pi
         graph = dump.graph(first.graph) or meant.lineage.graphs[0].fact
         name = paths.cased_name(f"node_{wanted.name}")
         picture = node_picture(dump, meant, wanted.name, everything=wanted.everything)
-        yield Drawn(graph, name, f"the way of {wanted.name}", dot_text(picture))
+        yield Drawn(graph, name, f"the path of {wanted.name}", dot_text(picture))
 
 
 def _node_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
@@ -112,7 +112,7 @@ FX = Kind(
 )
 KERNEL = Kind(
     "kernel",
-    "a kernel's inside: loads, operations, stores",
+    "inside a kernel: loads, operations, stores",
     _kernel,
     _kernel_listed,
     frozenset({"fold", "everything"}),

@@ -59,10 +59,10 @@ def _ranks_listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
 def _no_ranks(dump: "Dump") -> str:
     if dump.run.rank is not None:
         return f"this is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it"
-    return "this is no distributed run"
+    return "this is not a distributed run"
 
 
-_RANKS = "the ranks beside each other, and where they differ"
+_RANKS = "the ranks side by side, and where they differ"
 
 DYNAMO = Kind(
     "dynamo", "frames, graph breaks and recompiles", _dynamo, _dynamo_listed, is_of_run=True, on_page=Wanted()

@@ -82,7 +82,7 @@ def _findings(dump: "Dump", graphs: "Sequence[CompiledGraph]") -> Pictures:
         if found is None:
             yield Missing(graph.fact, "no finding is about this schedule (see show findings for others)")
         else:
-            yield Drawn(graph.fact, "schedule_findings", "the subjects of the findings", dot_text(found))
+            yield Drawn(graph.fact, "schedule_findings", "what the findings are about", dot_text(found))
 
 
 def _check(wanted: Wanted) -> None:
@@ -91,7 +91,7 @@ def _check(wanted: Wanted) -> None:
         raise CommandError(f"{given[0]} and {given[1]} choose different parts of a schedule: give one of them")
     if wanted.findings and (wanted.heat is not None or wanted.refused or wanted.fold is not None):
         other = "--heat" if wanted.heat is not None else "--refused" if wanted.refused else "--fold or --unfold"
-        raise CommandError(f"--findings has boxes of its own: leave {other} out")
+        raise CommandError(f"--findings draws boxes of its own: omit {other}")
 
 
 def _around(dump: "Dump", graphs: "Sequence[CompiledGraph]", name: str) -> "dict[str, ResolvedOperations]":
@@ -156,7 +156,7 @@ def _listed(graphs: "Graphs") -> Iterator[tuple[str, str]]:
         is_any = findings_picture(graph) is not None
         yield "schedule --findings", "yes" if is_any else "no finding is about its schedule"
         for heat in HEATS:
-            status = "yes" if HEAT_OF[heat](graph) is not None else "nothing of this was recorded"
+            status = "yes" if HEAT_OF[heat](graph) is not None else "not recorded"
             yield f"schedule --heat {heat}", status
 
 

@@ -8,7 +8,7 @@ from inspect_compile.diagrams.picture import Arrow, Box
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.boxes import Boxes
 from inspect_compile.diagrams.schedule.stacking import below
-from inspect_compile.diagrams.schedule.units import Group, Link, Read, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import OUTPUT, Group, Link, Read, Schedule, Unit
 from inspect_compile.facts import Access, Operation
 from inspect_compile.graph import CompiledGraph, Id, gathered, operations_in
 from inspect_compile.graph.fusion.ledger import Candidate, candidates
@@ -16,9 +16,6 @@ from inspect_compile.tables.text import byte_text
 
 if TYPE_CHECKING:
     from inspect_compile.dump import Dump
-
-OUTPUT = "OUTPUT"
-"""torch's name for the reader of what the graph returns."""
 
 NOT_DRAWN = -1
 
@@ -56,12 +53,17 @@ class Arrows:
         self._sort_inputs()
 
     def of_section(self, number: int, units: Iterable[Unit]) -> SectionArrows:
-        """All arrows of a section; those from and to other sections are replaced by references."""
+        """All arrows of a section; those from and to other sections are replaced by references, or left out where each
+        kernel stands alone.
+        """
         found = SectionArrows()
         for key, reads in self._inputs.get(number, {}).items():
             self._input(found, number, key, reads)
         for link in self._ins.get(number, []):
-            self._link(found, number, link)
+            if not self._boxes.copies or self._section(link.tail) == number:
+                self._link(found, number, link)
+        if self._boxes.copies:
+            return found
         for unit in units:
             for group in unit.groups:
                 self._outputs(found, group)
@@ -142,6 +144,7 @@ class Arrows:
             has_box = role in ("input", "gradient") or (role in ("saved", "unknown") and len(groups) > 1)
             if role == "unknown" and groups.isdisjoint(fed):
                 has_box = True
+            has_box &= not self._boxes.copies
             for operation, access in reads:
                 of = Id.of(operation)
                 if has_box:

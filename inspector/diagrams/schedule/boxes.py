@@ -1,7 +1,7 @@
 """Turns facts into boxes and frames, with their texts and ids."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -9,7 +9,7 @@ from inspect_compile.diagrams.picture import Box, BoxKind, Frame, Shade
 from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.heat import Heat
 from inspect_compile.diagrams.schedule.inputs import Input, inputs
-from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, Group, Phase, Read, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import MULTI_OUTPUT, OUTPUT, Group, Phase, Read, Schedule, Unit
 from inspect_compile.facts import Access, Location, Operation
 from inspect_compile.graph import CompiledGraph, Id, own_name
 
@@ -41,6 +41,11 @@ def module_paths(graph: "CompiledGraph") -> dict[Id, str]:
     return {Id.of(node): node.module for node in graph.nodes if node.module}
 
 
+def one_file(graph: "CompiledGraph", operations: Iterable[Operation]) -> str:
+    """The file that all source lines of these operations are of; empty if there are several, or none."""
+    return words.one_file(graph.line_of.get(Id(row.graph, node)) for row in operations for node in row.nodes)
+
+
 @dataclass(frozen=True)
 class Boxes:
     """Makes the boxes of one graph's picture."""
@@ -57,16 +62,39 @@ class Boxes:
     """FX node → path of its nn.Module."""
     is_brief: bool = False
     """Tooltips leave out what other tooltips, boxes and arrows tell."""
+    file: str = ""
+    """The file of all source lines, if it is one: boxes have only the numbers of the lines."""
+    copies: Mapping[Id, int] = field(default_factory=dict)
+    """First group of a kernel → how many kernels it stands for. With it the kernels stand alone: what goes from one to
+    another is not drawn, and a line in a box says what is returned.
+    """
     ids: Ids = field(default_factory=Ids)
 
     @classmethod
     def of(
-        cls, graph: "CompiledGraph", phase: Phase, drawn: Schedule, heat: Heat | None, *, is_brief: bool = False
+        cls,
+        graph: "CompiledGraph",
+        phase: Phase,
+        drawn: Schedule,
+        heat: Heat | None,
+        *,
+        copies: Mapping[Id, int] | None = None,
+        is_brief: bool = False,
     ) -> "Boxes":
         """What the boxes need to know of the dump."""
         graphs = dict.fromkeys([graph.name, *(unit.graph for unit in drawn.units)])
         given = {of: inputs(graph.other(of)) for of in graphs}
-        return cls(graph.name, phase, graph.line_of, given, heat, module_paths(graph), is_brief)
+        return cls(
+            graph.name,
+            phase,
+            graph.line_of,
+            given,
+            heat,
+            module_paths(graph),
+            is_brief,
+            one_file(graph, (operation for unit in drawn.units for operation in unit.operations())),
+            copies or {},
+        )
 
     def id(self, key: Id) -> str:
         """The id of an operation's box."""
@@ -83,7 +111,7 @@ class Boxes:
         line = self._line(operation, nodes)
         title = words.shortened(operation.name)
         beside = words.listed(nodes, words.WIDTH - len(title))
-        found = [words.shortened(words.place_and_code(line), words.LINE_WIDTH)] if line is not None else []
+        found = [words.shortened(words.code_at(line, self.file), words.LINE_WIDTH)] if line is not None else []
         kind = kind_of(operation)
         if kind == "extern":
             kernel = unit.launch.kernel.name if unit.launch is not None else operation.extern_kernel or ""
@@ -104,6 +132,8 @@ class Boxes:
             names = [known[access.buffer].text if access.buffer in known else access.buffer for access in folded]
             size = words.size_text(sum(access.bytes or 0 for access in folded))
             found.append(f"reads {words.listed(names, words.LINE_WIDTH - 6 - len(size))} {size}")
+        if self.copies and OUTPUT in operation.users:
+            found.append(f"→ {', '.join(operation.buffers)}, an output")
         return Box(
             self.id(Id.of(operation)),
             kind,
@@ -200,6 +230,8 @@ class Boxes:
         if not unit.is_kernel or unit.launch is None:
             return tuple(inner)
         text = words.name_shortened(unit.launch.kernel.name, 46)
+        if (copies := self.copies.get(unit.groups[0].key, 1)) > 1:
+            text += f"  ×{copies}"
         found = None if self.heat is None else self.heat.launch(unit.launch)
         shade = None if found is None else found.shade
         text = text if found is None else f"{text}: {found.words}"
@@ -237,7 +269,7 @@ class Boxes:
 _ROLES = {
     "parameter": "parameter",
     "input": "input of the call",
-    "gradient": "gradient that comes in",
+    "gradient": "incoming gradient",
     "saved": "saved by the forward graph",
     "unknown": "input",
 }

@@ -66,7 +66,8 @@ def findings_picture(graph: "CompiledGraph") -> Picture | None:
         return None
     needed = sorted({unit for finding in shown for unit in (*finding.units, *finding.makers)})
     part = restricted(whole, (whole.units[place] for place in needed))
-    drawn = section_of(Boxes.of(graph, "post_fusion", part, None), part, each_unit(part))
+    boxes = Boxes.of(graph, "post_fusion", part, None)
+    drawn = section_of(boxes, part, each_unit(part))
     box_of = {place: f"fold_{number}" for number, place in enumerate(needed)}
     lines: dict[str, list[str]] = defaultdict(list)
     pairs = []
@@ -80,14 +81,14 @@ def findings_picture(graph: "CompiledGraph") -> Picture | None:
     found = number_of(len(about), "finding") if about else "no finding"
     apart = f", and {number_of(len(others), 'other pair')} left apart" if others else ""
     launches = number_of(len(whole.units), "launch", "launches")
-    subtitles = [graph.name, f"{launches}: {found}{apart}; here {len(part.units):,} of them"]
+    subtitles = [graph.name, f"{launches}: {found}{apart}; {len(part.units):,} launches drawn"]
     if len(shown) < len(about) + len(others):
         subtitles.append(f"the {len(shown)} most expensive of them")
     if len(every) > len(about):
         subtitles.append(f"{number_of(len(every) - len(about), 'finding')} about other things: show findings")
     return Picture(
         title(graph, "findings"),
-        tuple(subtitles),
+        (*subtitles, *words.file_subtitle(boxes.file)),
         (Section(inner, (*drawn.arrows, *pairs)),),
         outputs=outputs_text(graph),
     )

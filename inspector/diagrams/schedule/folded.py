@@ -6,11 +6,11 @@ from itertools import groupby
 
 from inspect_compile.diagrams.picture import Arrow, ArrowKind, Box, BoxKind, Frame, Section, Shade
 from inspect_compile.diagrams.schedule import words
-from inspect_compile.diagrams.schedule.arrows import OUTPUT, most
+from inspect_compile.diagrams.schedule.arrows import most
 from inspect_compile.diagrams.schedule.boxes import Boxes, kind_of
 from inspect_compile.diagrams.schedule.folding import Copies, Fold, Folded, folded, without_arrow
 from inspect_compile.diagrams.schedule.heat import Heat, Heated
-from inspect_compile.diagrams.schedule.units import Phase, Schedule, Unit
+from inspect_compile.diagrams.schedule.units import OUTPUT, Phase, Schedule, Unit
 from inspect_compile.facts import Location, Operation
 from inspect_compile.graph import CompiledGraph, Id
 from inspect_compile.tables.text import number_of, one_line
@@ -170,7 +170,7 @@ class _Drawn:
     def _line(self, operations: list[Operation]) -> tuple[str, ...]:
         """The user's line of the last operation that has one."""
         found = self._places(reversed(operations))
-        return (words.shortened(words.place_and_code(found[0]), words.LINE_WIDTH),) if found else ()
+        return (words.shortened(words.code_at(found[0], self._boxes.file), words.LINE_WIDTH),) if found else ()
 
     def _hottest(self, units: list[Unit]) -> tuple[Shade | None, str]:
         heat = self._boxes.heat

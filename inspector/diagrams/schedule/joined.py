@@ -2,16 +2,16 @@
 brought them there, round by round.
 """
 
+from collections.abc import Hashable
 from typing import Final
 
 from inspect_compile.diagrams.picture import Picture
-from inspect_compile.diagrams.schedule.boxes import module_paths
-from inspect_compile.diagrams.schedule.folding import folded
+from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.part import restricted
 from inspect_compile.diagrams.schedule.schedule import unfolded
 from inspect_compile.diagrams.schedule.sections import LONGEST
 from inspect_compile.diagrams.schedule.units import Schedule, Unit, schedule
-from inspect_compile.graph import CompiledGraph, Id
+from inspect_compile.graph import CompiledGraph, Id, grouped
 from inspect_compile.graph.fusion.ledger import candidates
 from inspect_compile.tables.text import number_of
 
@@ -20,8 +20,8 @@ MOST: Final = 80
 
 
 def joined_picture(graph: "CompiledGraph", *, fold: bool | None = None) -> Picture | None:
-    """None if nothing was fused. `fold`: of what repeats the first, and only kernels of several operations; None: if
-    there are many operations.
+    """None if nothing was fused. `fold`: only kernels of several operations, each apart, and of those that compute the
+    same the first; None: if there are many operations.
     """
     looks = candidates(graph)
     fused = sum(row.verdict == "fused" for row in looks)
@@ -36,46 +36,56 @@ def joined_picture(graph: "CompiledGraph", *, fold: bool | None = None) -> Pictu
         + number_of(len(whole.units), "launch", "launches"),
         f"{number_of(fused, 'fusion')} in {number_of(max(row.round for row in looks), 'round')}",
     ]
-    units = list(whole.units)
-    is_folded = fold or (fold is None and count > LONGEST)
-    if is_folded:
-        units, left_out = _fewer(graph, whole)
+    units, copies = list(whole.units), None
+    if fold or (fold is None and count > LONGEST):
+        units, copies, left_out = _fewer(whole)
         subtitles.append(f"here {number_of(len(units), 'kernel')} of several operations{left_out} (--unfold draws all)")
     drawn = restricted(whole, units)
+    units = list(drawn.units)
+    if copies:  # the largest first: they leave less empty between them
+        units.sort(key=lambda unit: -sum(1 for _ in unit.operations()))
     return unfolded(
         graph,
         "post_fusion",
         drawn,
-        list(drawn.units),
+        units,
         None,
         what="what fusion joined",
         subtitles=tuple(subtitles),
         pairs="joined",
-        is_apart=is_folded,
+        copies=copies,
     )
 
 
-def _fewer(graph: "CompiledGraph", whole: Schedule) -> tuple[list[Unit], str]:
-    """The kernels of several operations, each once however often it is launched, and of repeated layers those of the
-    first; and what is left out, in words.
+def _fewer(whole: Schedule) -> tuple[list[Unit], dict[Id, int], str]:
+    """Of the kernels of several operations the first of those that compute the same; the first group of each → how many
+    there are; and what is left out, in words.
     """
-    found = folded(whole, module_paths(graph))
-    again = {place for copies in found.repeats for copy in copies[1:] for place in copy}
-    launched: set[Id] = set()
-    for place, unit in enumerate(whole.units):
-        if unit.launch is not None:
-            kernel = Id(unit.graph, unit.launch.kernel.name)
-            again |= {place} if kernel in launched else set()
-            launched.add(kernel)
-    several = [(place, sum(1 for _ in unit.operations())) for place, unit in enumerate(whole.units)]
-    several = [(place, size) for place, size in several if size > 1]
-    first = [(place, size) for place, size in several if place not in again]
-    kept: set[int] = set()
+    several = [unit for unit in whole.units if sum(1 for _ in unit.operations()) > 1]
+    alike = list(grouped(several, _what).values())
+    kept: set[Id] = set()
     left = MOST
-    for place, size in sorted(first, key=lambda one: -one[1]):
+    for units in sorted(alike, key=lambda units: -sum(1 for _ in units[0].operations())):
+        size = sum(1 for _ in units[0].operations())
         if size <= left or not kept:
-            kept.add(place)
+            kept.add(units[0].groups[0].key)
             left -= size
-    left_out = f", {len(several) - len(first):,} more repeat them" if len(several) > len(first) else ""
-    left_out += f", the largest of {len(first):,}" if len(kept) < len(first) else ""
-    return [unit for place, unit in enumerate(whole.units) if place in kept], left_out
+    more = len(several) - len(alike)
+    left_out = f", {number_of(more, 'more', 'more')} of the same operations" if more else ""
+    left_out += f", the largest of {len(alike):,}" if len(kept) < len(alike) else ""
+    copies = {units[0].groups[0].key: len(units) for units in alike if units[0].groups[0].key in kept}
+    return [units[0] for units in alike if units[0].groups[0].key in kept], copies, left_out
+
+
+def _what(unit: Unit) -> Hashable:
+    """What a kernel computes: the operator and the sizes of each operation, by group."""
+    return tuple(
+        tuple((row.kind, row.numel, row.rnumel, _operator(row.nodes)) for row in group.operations)
+        for group in unit.groups
+    )
+
+
+def _operator(nodes: tuple[str, ...]) -> str:
+    """The operator of the last node that computes, `mul` of `mul_13`."""
+    last = words.computing(nodes)[-1:]
+    return last[0].rstrip("0123456789").rstrip("_") if last else ""

@@ -1,11 +1,13 @@
 """The scheduler's graph of one compiled graph, before and after fusion."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from inspect_compile.diagrams.dot import dot_text
 from inspect_compile.diagrams.picture import Arrow, Box, Frame, Picture, Section
+from inspect_compile.diagrams.schedule import words
 from inspect_compile.diagrams.schedule.arrows import Arrows
-from inspect_compile.diagrams.schedule.boxes import Boxes
+from inspect_compile.diagrams.schedule.boxes import Boxes, one_file
 from inspect_compile.diagrams.schedule.folded import folded_section
 from inspect_compile.diagrams.schedule.folded import subtitles as fold_subtitles
 from inspect_compile.diagrams.schedule.heat import Heat
@@ -101,10 +103,10 @@ def unfolded(
     subtitles: tuple[str, ...],
     what: str = "",
     pairs: Literal["refused", "joined"] | None = None,
-    is_apart: bool = False,
+    copies: Mapping[Id, int] | None = None,
 ) -> Picture:
-    """A picture of these units of a schedule, a box for each operation, in sections if there are many, or if `is_apart`
-    in a section for each unit.
+    """A picture of these units of a schedule, a box for each operation, in sections if there are many; with `copies`,
+    which say how many kernels each unit stands for, in a section for each unit.
 
     `pairs`: the pairs of scheduler nodes that are joined by a line: those that fusion refused, or those that it fused.
     """
@@ -115,10 +117,10 @@ def unfolded(
         if not link.is_order and link.tail in position and link.head in position
     ]
     sizes = [sum(1 for _ in unit.operations()) for unit in units]
-    ranges = [range(place, place + 1) for place in range(len(units))] if is_apart else cuts(sizes, spans)
+    ranges = [range(place, place + 1) for place in range(len(units))] if copies else cuts(sizes, spans)
     section_of_unit = {index: section for section, span in enumerate(ranges) for index in span}
     section_of = {key: section_of_unit[index] for key, index in position.items()}
-    boxes = Boxes.of(graph, phase, drawn, heat, is_brief=len(position) > CURVES_UP_TO)
+    boxes = Boxes.of(graph, phase, drawn, heat, copies=copies, is_brief=len(position) > CURVES_UP_TO)
     arrows = Arrows(drawn, boxes, section_of)
     lines = arrows.pairs(graph.dump, pairs)
     sections = tuple(
@@ -127,11 +129,12 @@ def unfolded(
     )
     return Picture(
         title(graph, what or PHASES[phase]),
-        (*subtitles, *(heat.subtitles if heat is not None else ())),
+        (*subtitles, *words.file_subtitle(boxes.file), *(heat.subtitles if heat is not None else ())),
         sections,
         outputs=outputs_text(graph),
         has_curves=len(position) <= CURVES_UP_TO,
         has_labels=len(position) <= LABELS_UP_TO,
+        are_apart=bool(copies),
     )
 
 
@@ -163,9 +166,15 @@ def is_folded(whole: Schedule) -> bool:
 
 def _folded(graph: "CompiledGraph", phase: Phase, whole: Schedule, heat: Heat | None) -> Picture:
     section, found = folded_section(graph, phase, whole, heat)
+    subtitles = (
+        *_subtitles(whole, graph.name),
+        *fold_subtitles(whole, found),
+        *words.file_subtitle(one_file(graph, (row for unit in whole.units for row in unit.operations()))),
+        *(heat.subtitles if heat is not None else ()),
+    )
     return Picture(
         title(graph, PHASES[phase]),
-        (*_subtitles(whole, graph.name), *fold_subtitles(whole, found), *(heat.subtitles if heat is not None else ())),
+        subtitles,
         (section,),
         outputs=outputs_text(graph),
     )

@@ -15,6 +15,9 @@ Read = tuple[Operation, Access]
 MULTI_OUTPUT = "MultiOutput"
 """torch's class for one result of a call that has several."""
 
+OUTPUT = "OUTPUT"
+"""torch's name for the reader of what the graph returns."""
+
 
 @dataclass(frozen=True)
 class Group:

@@ -8,7 +8,7 @@ from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.diagrams.schedule.inputs import Input
 from inspect_compile.facts import Access, Location, Operation
 from inspect_compile.graph.kernels.launches import Launch
-from inspect_compile.tables.text import byte_text, number_of, one_line, place_text
+from inspect_compile.tables.text import byte_text, file_name, number_of, one_line, place_text
 
 WIDTH: Final = 38
 """Maximum characters of a box's first line; tooltips have the rest."""
@@ -23,6 +23,7 @@ _VIEW: Final = re.compile(
     r"(?:_unsafe_view|alias|detach|expand|getitem|permute|reshape|select|slice|split|squeeze|t|transpose|unsqueeze|view)"
     r"(?:_tensor|_default|_int)?(?:_\d+)?$"
 )
+_PREFIX: Final = re.compile(r"(?:cpp|triton_[a-z]{2,4})_fused_+(?=\w)")
 _MOST_BUFFERS: Final = 3
 
 
@@ -33,9 +34,13 @@ def shortened(text: str, width: int = WIDTH) -> str:
 
 
 def name_shortened(name: str, width: int = WIDTH) -> str:
-    """A kernel's name without its middle: the beginning says what it is, and the end distinguishes it."""
+    """A kernel's name without what most names begin with and, if that is not enough, without its middle: the beginning
+    says what it is, and the end distinguishes it.
+    """
     name = one_line(name)
     tail = 8
+    if len(name) > width and (prefix := _PREFIX.match(name)):
+        name = f"…{name[prefix.end() :]}"
     return name if len(name) <= width else f"{name[: width - tail - 1]}…{name[-tail:]}"
 
 
@@ -78,6 +83,22 @@ def computing(nodes: Sequence[str]) -> tuple[str, ...]:
 def place_and_code(where: Location | None) -> str:
     """`mixed.py:9  y = self.norm(y)`."""
     return "" if where is None else f"{place_text(where)}  {where.code.strip()}".rstrip()
+
+
+def code_at(where: Location, file: str) -> str:
+    """`9  y = self.norm(y)` in a picture whose lines are all of `file`, if that is not empty."""
+    return f"{where.line}  {where.code.strip()}".rstrip() if file else place_and_code(where)
+
+
+def one_file(places: Iterable[Location | None]) -> str:
+    """The file that all these lines are of; empty if there are several, or none."""
+    files = {where.file for where in places if where is not None}
+    return files.pop() if len(files) == 1 else ""
+
+
+def file_subtitle(file: str) -> tuple[str, ...]:
+    """Which file the lines in the boxes are of, where boxes do not say it."""
+    return (f"source lines are those of {file_name(file)}",) if file else ()
 
 
 def places(found: Iterable[Location]) -> list[str]:

@@ -86,7 +86,7 @@ class _Reader:
         for whole in text.splitlines():
             line = whole.strip()
             if len(line) > _LONGEST:
-                self._uncounted = self._uncounted or "a line of it is too long"
+                self._uncounted = self._uncounted or "one of its lines is too long"
                 continue
             if line.startswith("tt.func"):
                 self._begin(line)

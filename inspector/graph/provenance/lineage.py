@@ -127,7 +127,7 @@ class Lineage:
         if made is not None:
             return f"{made.kind} {made.name} has made it, and its source is not recorded"
         if node.origins and any(len(self._dynamo.get(name, ())) > 1 for name in node.origins):
-            return f"it comes from {node.origins[0]}, and several nodes of Dynamo's graphs are called so"
+            return f"it comes from {node.origins[0]}, and several nodes of Dynamo's graphs have this name"
         return "torch does not record its origin: no from_node, no source line"
 
     # Construction

@@ -49,9 +49,7 @@ _BANNED: Final = (
         "ban_recompute_materialized_backward",
     ),
     SavedReason("too-far", "too far from backward", "too many nodes away from the backward", "max_dist_from_bw"),
-    SavedReason(
-        "reduction", "reduction op", "less than a quarter of what it is computed from", "ban_recompute_reductions"
-    ),
+    SavedReason("reduction", "reduction op", "less than a quarter of its inputs", "ban_recompute_reductions"),
     SavedReason(
         "far-apart",
         FAR_APART,
@@ -73,7 +71,7 @@ _BANNED: Final = (
         "ban_recompute_used_far_apart",
         "",
     ),
-    SavedReason("banned", NO_REASON, "not to be recomputed; torch does not say why", versions=""),
+    SavedReason("banned", NO_REASON, "not to be recomputed; torch gives no reason", versions=""),
 )
 _UNSAVABLE: Final = (
     SavedReason("view", "view op (recompute_views=True)", "a view: recreated at no cost", "recompute_views"),
@@ -84,9 +82,7 @@ _UNSAVABLE: Final = (
     ),
 )
 _OURS: Final = (
-    SavedReason(
-        "cut", "", "the cheapest place to cut: what it is computed from is more, or would be kept for it alone"
-    ),
+    SavedReason("cut", "", "the cheapest place to cut: its inputs are larger, or would be kept for it alone"),
     SavedReason("default", "", "the default partitioner saves what the backward reads"),
     SavedReason("custom", "", "the program's own partitioner chose"),
     SavedReason("marked-by-torch", "", "marked by torch: the edge of a checkpointed region, a collective, an effect"),

@@ -28,7 +28,7 @@ SETTINGS: Final[tuple[Setting, ...]] = (
     Setting({"emulate_precision_casts": True}, "casts to half precision that fusion leaves out"),
     Setting({"numerics": "strict"}, "every setting with which torch computes differently from eager", since="2.15"),
     Setting({"eager_numerics.division_rounding": True}, "approximate division", device="cuda"),
-    Setting({"eager_numerics.disable_ftz": True}, "denormal numbers that become zero", device="cuda"),
+    Setting({"eager_numerics.disable_ftz": True}, "denormal numbers flushed to zero", device="cuda"),
     Setting({"eager_numerics.use_pytorch_libdevice": True}, "Triton's exp, erf and pow", device="cuda"),
     Setting(
         {"torch.backends.cuda.matmul.allow_tf32": False, "torch.backends.cudnn.allow_tf32": False},
@@ -71,5 +71,5 @@ def not_tried(setting: Setting, device: str, torch: str, recorded: str) -> str:
     if setting.since and release(torch) < release(setting.since):
         return f"torch {setting.since} and later have it"
     if setting.is_default and not any(f"config.{name} =" in recorded for name in setting.config):
-        return "it was so"
+        return "it was already set"
     return ""

@@ -18,7 +18,7 @@ WORSE: Final = "worse than eager"
 WRONG: Final = "wrong"
 NOT_COMPARABLE: Final = "not comparable"
 VERDICTS: Final[dict[str, str]] = {
-    WRONG: "further from the exact value than rounding explains",
+    WRONG: "farther from the exact value than rounding explains",
     WORSE: "its error is larger than eager's and than rounding explains, but still small, or gone in the compiled code",
     ROUNDING: "as close to the exact value as eager, within what rounding explains",
     NEARER: "its error is at most half of eager's, or eager alone gives NaN or Inf",

@@ -84,9 +84,9 @@ class Forks:
         try:
             said = self._ours.recv(_LONGEST)
         except OSError:
-            return "it has not imported torch in time"
+            return "it did not import torch in time"
         self._ours.settimeout(None)
-        return str(json.loads(said)["why_not"]) if said else "it has ended before it could be forked"
+        return str(json.loads(said)["why_not"]) if said else "it ended before it could be forked"
 
     def start(self, request: Path, log: Path, turns: int, programs: list[Running]) -> None:
         """Fork it, and add the fork to `programs`; raises ForkError where it is no longer there."""

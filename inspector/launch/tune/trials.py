@@ -58,7 +58,7 @@ class Trials:
         self._forks: Forks | None = None
         self._ahead: list[str] = []
         """Answers whose modules are still to be tried to be loaded in what runs are forked from; empty for none."""
-        self._why_not_ahead = "" if IS_POSSIBLE else "this system does not say what a process holds open"
+        self._why_not_ahead = "" if IS_POSSIBLE else "this system does not tell which files a process has open"
         self._first_began = time.monotonic()
 
     def first(self, record: Recorded, **asked: Any) -> Ran:
@@ -114,7 +114,7 @@ class Trials:
         try:
             ran = self._side_by_side(trials, asked, until)
         except ForkError:
-            self._end_forks("what it was forked from has ended", is_final=True)
+            self._end_forks("the process that it is forked from has ended", is_final=True)
             return self._side_by_side(trials, asked, until)
         failed = [one.failure for own, one in zip(trials, ran, strict=True) if one.failure and not own["changes"]]
         if self._forks is None or not failed or time.monotonic() >= until:
@@ -218,7 +218,7 @@ class _Trial(NamedTuple):
     def words(self) -> str:
         """What is changed."""
         changed = [one.words for one in self.request.changes]
-        return ", ".join([*changed, "parameters moved by a rounding"] if self.request.is_nudged else changed)
+        return ", ".join([*changed, "parameters moved by rounding"] if self.request.is_nudged else changed)
 
 
 def _status(program: Running, until: float) -> int | None:
@@ -230,7 +230,7 @@ def _status(program: Running, until: float) -> int | None:
 
 def _last_words(log: Path, status: int | None, seconds: float) -> str:
     if status is None:
-        return f"it was ended after {seconds:.0f} s"
+        return f"it was stopped after {seconds:.0f} s"
     with open(log, "rb") as file:
         file.seek(max(0, log.stat().st_size - 8192))
         lines = file.read().decode(errors="replace").splitlines()
@@ -254,7 +254,7 @@ def step_of(answer: Answer, given: tuple[str, int] | None) -> Repeated:
         return max(at, key=lambda one: one.since_compile)
     if not found:
         raise CommandError(
-            "this program has no steps: no compiled call and no optimizer step repeats after the last compile"
+            "this program has no steps: no compiled call or optimizer step repeats after the last compile"
         )
     found = [one for one in found if one.what == OPTIMIZER_STEP] or found
     most = max(one.since_compile * one.seconds for one in found)

@@ -56,7 +56,7 @@ class Unread:
     """What could not be read of a log."""
 
     lines: Counter[str] = field(default_factory=Counter)
-    """Why → how many lines: `not in this format`, `JSON that is torn`, `too long`."""
+    """Why → how many lines: `not in this format`, `truncated JSON`, `too long`."""
 
 
 def decoded(record: Record, unread: Unread) -> Any:
@@ -64,7 +64,7 @@ def decoded(record: Record, unread: Unread) -> Any:
     try:
         return msgspec.json.decode(record.payload)
     except (ValueError, RecursionError):  # also of bytes that are no UTF-8
-        unread.lines[f"text of {record.what} that is torn"] += 1
+        unread.lines[f"truncated text of {record.what}"] += 1
         return None
 
 
@@ -95,7 +95,7 @@ def records(lines: Iterable[bytes], unread: Unread, names: dict[int, str]) -> It
         try:
             found = decode(line[start:])
         except (ValueError, RecursionError):  # also of bytes that are no UTF-8
-            unread.lines["JSON that is torn"] += 1
+            unread.lines["truncated JSON"] += 1
             continue
         if isinstance(found, dict):
             head = found

@@ -4,7 +4,7 @@ from typing import Final
 
 from inspect_compile.analysis.caches.lookups import FORCED_MISS, LookupRow, cache_rows
 from inspect_compile.analysis.dumps.nothing import text_or_nothing
-from inspect_compile.tables.caches.lookup_text import cache_name, reason_text
+from inspect_compile.tables.caches.lookup_text import cache_name, outcome_word, reason_text
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited
 from inspect_compile.tables.styled_text import Block, heading, styled
@@ -13,15 +13,15 @@ from inspect_compile.tables.text import file_name, number_of, one_line
 _ROLES: Final = {"hit": "good", "miss": "warn", "bypass": "warn"}
 _ALONE: Final = {True: "hit", False: "miss"}
 _FORCED: Final = (
-    "Forced miss: inspect-compile bypassed the cache, to record the lowering; `alone` is what the lookup would"
-    " have found. `run --cache keep` does not bypass it"
+    "Skipped: inspect-compile bypassed the cache for recording; `alone` is what the lookup would have found."
+    " `run --cache keep` does not bypass it"
 )
 _AUTO: Final = "; with `--cache auto` torch may reuse what was recorded"
 _EARLIER: Final = "--earlier DUMP compares the keys with those of an earlier run, too."
 
 
 def _outcome(row: LookupRow) -> Cell:
-    return cell(one_line(row.outcome), _ROLES.get(row.outcome, ""))
+    return cell(outcome_word(row.outcome), _ROLES.get(row.outcome, ""))
 
 
 def _alone(row: LookupRow) -> Cell:
@@ -57,7 +57,7 @@ def caches(request: Request, *, earlier: str | None = None) -> Block:
     if not found:
         return styled(text_or_nothing(request.dump, "torch looked up nothing in its graph caches"), "dim")
     outcomes = [
-        f"{sum(row.outcome == outcome for row in found)} {one_line(outcome)}"
+        f"{sum(row.outcome == outcome for row in found)} {outcome_word(outcome)}"
         for outcome in dict.fromkeys(row.outcome for row in found)
     ]
     forced = f"{_FORCED}{'' if request.dump.run.cache == 'auto' else _AUTO}."

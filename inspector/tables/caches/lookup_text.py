@@ -12,7 +12,7 @@ OUTCOMES: Final = {
     "hit": "hit: nothing was compiled, so there is no lowering to show",
     "miss": "miss",
     "bypass": "bypass: torch could not use the cache",
-    "failed": "failed: what lies there could not be loaded, so the model is compiled again",
+    "failed": "failed: the entry could not be loaded, so the model is compiled again",
 }
 _CACHES: Final = {
     "fx_graph": "FX-graph",
@@ -27,6 +27,11 @@ _CACHES: Final = {
 def cache_name(row: CacheLookup) -> str:
     """`FX-graph`."""
     return _CACHES.get(row.cache, one_line(row.cache))
+
+
+def outcome_word(outcome: str) -> str:
+    """In a word: `hit`, `miss`, `skipped`."""
+    return "skipped" if outcome == FORCED_MISS else one_line(outcome)
 
 
 def outcome_text(row: LookupRow) -> str:

@@ -83,13 +83,13 @@ def cost_words(row: Cause) -> Iterator[str]:
             same = False
             yield _went(name, old, new, words)
     if same and a.launches:
-        yield f"{number_of(a.launches, 'launch', 'launches')}, {byte_text(a.bytes)}: as many as before"
+        yield f"{number_of(a.launches, 'launch', 'launches')}, {byte_text(a.bytes)}: unchanged"
 
 
 def shared_words(row: Cause) -> Iterator[str]:
     """Where the cost of kernels is counted that differ for other causes, too."""
     if row.counted_with:
-        yield f"the same kernels differ for {one_line(row.counted_with)}, where their cost is counted"
+        yield f"these kernels also differ for {one_line(row.counted_with)}, where their cost is counted"
     elif row.shared_with:
         others = one_line(few(row.shared_with, _KERNELS))
         yield f"some of these kernels differ for {others}, too; their cost is counted once, with the earliest level"

@@ -44,14 +44,14 @@ COLUMNS: Final[tuple[Column[RankSummary], ...]] = (
     Column("status", lambda row: row.status),
     Column(
         "differs",
-        lambda row: f"not as {ranks_text(row.unlike)}" if row.unlike else "",
+        lambda row: f"differs from {ranks_text(row.unlike)}" if row.unlike else "",
         role="bad",
         stretch=True,
         least=16,
         optional=True,
     ),
 )
-_NOT_SEEN = "Not seen here: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
+_NOT_SEEN = "Not included: collectives outside of compiled graphs, such as those of DistributedDataParallel's hooks."
 
 
 def ranks(request: Request) -> Block:
@@ -127,7 +127,7 @@ def _of_target(there: dict[int, ProcessDump]) -> list[Block]:
 def _alone(dump: "Dump") -> str:
     if dump.run.rank is not None:
         return f"This is the part of rank {dump.run.rank}; the dump of all ranks is the folder around it."
-    return "No ranks: this is no distributed run, so there is nothing to compare."
+    return "No ranks: this is not a distributed run, so there is nothing to compare."
 
 
 TABLE: Final = DeclaredTable(ranks, lambda graphs: rank_rows(graphs.dump))

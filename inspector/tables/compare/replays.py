@@ -112,7 +112,7 @@ def _apart(name: str, again: "Dump", graph: str, a: str, b: str) -> Block:
         kernels = f"in two launches of {_names(found.kernels_a)}"
     if found.is_one_kernel:
         shared = [kernel for kernel in found.kernels_a if kernel in found.kernels_b]
-        kernels = f"in one launch still, of {_names(shared)}, as loops of their own"
+        kernels = f"still in one launch, of {_names(shared)}, as separate loops"
     sentence = f"{a} and {b} are apart, in {_names(found.a)} and {_names(found.b)}, {kernels}"
     return joined((f" {name}  ", "strong"), one_line(sentence))
 

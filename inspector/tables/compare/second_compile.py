@@ -24,7 +24,7 @@ def _kernels(found: SameKernels) -> Iterator[str]:
     if not found.generated:
         if found.grouped:
             kernels = f"{found.grouped:,} kernel{'s' * (found.grouped != 1)}"
-            yield f"{found.same_group:,} of {kernels} of the same nodes, whose text the log does not have"
+            yield f"{found.same_group:,} of {kernels} compute the same nodes; the log has no text of them"
         return
     equal = f"{found.equal:,} of {found.generated:,} kernel{'s' * (found.generated != 1)} equal after renaming"
     if found.equal == found.generated or not found.grouped:

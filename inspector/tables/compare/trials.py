@@ -37,7 +37,7 @@ def trials(request: Request) -> Block:
     """The runs, in the order in which they began."""
     rows = trial_rows(request.graphs)
     if not rows:
-        return styled("tune has run nothing here")
+        return styled("tune ran nothing here")
     whys = dict.fromkeys(row.why_not_ahead for row in rows if row.why_not_ahead)
     return Stack(
         [

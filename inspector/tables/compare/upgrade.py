@@ -84,7 +84,9 @@ def _figures(found: Upgrade) -> Iterator[Block]:
             f"({_signed_time(after - before)}{share})"
         )
         whole = " and ".join(time_text(one or 0.0) for one in found.fastest)
-        yield styled(f"  that is the sum of the least of each part; the fastest whole calls took {whole}", "dim")
+        yield styled(
+            f"  that is the sum of the shortest time of each part; the fastest whole calls took {whole}", "dim"
+        )
         yield _noise(found)
     else:
         yield styled("  time: not measured (a graph has to be called at least twice, without --target)")
@@ -98,12 +100,12 @@ def _figures(found: Upgrade) -> Iterator[Block]:
 
 def _noise(whole: Upgrade) -> Block:
     if whole.is_noise is None:
-        return styled("  one run of each: noise is not known (--runs 3)", "dim")
+        return styled("  one run of each: the noise is not known (--runs 3)", "dim")
     spreads = " and ".join(time_text(one or 0.0) for one in whole.spread)
     of = f"{whole.runs} runs of each, apart by {spreads}"
     if whole.is_noise:
-        return styled(f"  no difference of time beyond noise: runs of both overlap ({of})", "good")
-    return styled(f"  more than noise: all runs of one are faster than all of the other ({of})", "dim")
+        return styled(f"  no difference in time beyond noise: the runs overlap ({of})", "good")
+    return styled(f"  more than noise: all runs of one are faster than all runs of the other ({of})", "dim")
 
 
 def _parts(found: Assigned) -> Iterator[Block]:
@@ -131,7 +133,7 @@ def _causes(causes: tuple[Cause, ...]) -> Iterator[Block]:
 
 def _proof(proved: Proof) -> Iterator[Block]:
     if not proved.settings:
-        yield styled("Swapped back: nothing, no setting that can decide over generated code has another default")
+        yield styled("Swapped back: nothing; no setting that affects generated code has another default")
         return
     names = [f"{name.removeprefix('_inductor.')} {words}" for name, words in proved.settings.items()]
     yield Claim(joined(("Swapped back: ", "strong"), one_line(few(names, _SETTINGS))))
@@ -153,7 +155,7 @@ def _advice(found: Assigned, old: str, new: str) -> Iterator[Block]:
         same = "both environments compile the same"
         yield styled(f"  Nothing about the generated code: {same}." if is_timed else f"  Nothing: {same}.")
     elif is_small:
-        yield styled("  Nothing about time: it is the same within 2 %, or within noise.")
+        yield styled("  Time: the same within 2 %, or within noise.")
     if largest is not None and is_timed and largest.kind in _OF_KIND:
         yield styled(f"  {_OF_KIND[largest.kind]}")
     costly = [one for one in found.causes if (before is not None and not is_small) or _costs(one)]
@@ -175,8 +177,8 @@ _OF_KIND: Final = {
     SAME: "Mostly the same code at another speed: noise, or another C++ compiler or Triton; measure again (--runs 5).",
     LIBRARY: "Mostly in calls of libraries (BLAS, oneDNN, cuDNN): compare their versions and threads.",
     MEMORY: "Mostly allocating and freeing: compare the allocators, and peak memory with show memory.",
-    CHECKS: "Mostly checks of sizes and strides: size_asserts of torch._inductor.config turns that off.",
-    REST: "Mostly Python between launches: fewer, larger kernels, or a C++ wrapper (cpp_wrapper) have less.",
+    CHECKS: "Mostly checks of sizes and strides: torch._inductor.config.size_asserts = False turns them off.",
+    REST: "Mostly Python between launches: use fewer, larger kernels, or a C++ wrapper (cpp_wrapper).",
     ENTRY: "Mostly before the generated code: guards and wrappers; see show guards and show artifacts of both.",
     BACKWARD: "Mostly between forward and backward: the loss, autograd, and the program's own code there.",
 }
@@ -185,7 +187,7 @@ _OF_KIND: Final = {
 def _of_cause(cause: Cause) -> str:
     """What can be done about one cause."""
     if cause.settings:
-        return f"a setting differs ({cause.settings[0]}): set it as it was"
+        return f"a setting differs ({cause.settings[0]}): set it back"
     if cause.level == "fusion":
         reason = by_code(cause.what)
         if reason is not None and reason.knob:

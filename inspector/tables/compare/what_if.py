@@ -32,7 +32,7 @@ def _lines(found: Tried, dump_argument: str) -> Iterator[Block]:
         return
     if found.before is not None and found.after is not None:
         yield joined("  whole graph  ", one_line(_costs(found.before, found.after)))
-    for word, groups in (("fused also", found.came_together), ("apart also", found.came_apart)):
+    for word, groups in (("also fused", found.came_together), ("also apart", found.came_apart)):
         if groups:
             listed = ", ".join(" × ".join(names) for names in groups[:_MOST])
             more = f" … {number_of(len(groups) - _MOST, 'more group')}" if len(groups) > _MOST else ""
@@ -48,11 +48,11 @@ def _lines(found: Tried, dump_argument: str) -> Iterator[Block]:
 
 def _answer(found: Tried, pair: str) -> StyledLine:
     if found.fused and found.fused_before:
-        return joined(f"{pair} were fused already, and are")
+        return joined(f"{pair} were fused already, and still are")
     if found.fused:
         return joined((f"fuses {pair}", "good"), f", in {one_line(', '.join(found.kernels))}")
     if found.fused_before:
-        return joined((f"parts {pair}", "bad"))
+        return joined((f"separates {pair}", "bad"))
     if found.one_kernel and not found.one_kernel_before:
         return joined(
             (f"puts {pair} into one kernel", "good"), f", {one_line(', '.join(found.kernels))}, not one group"

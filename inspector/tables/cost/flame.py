@@ -110,8 +110,8 @@ def total_text(rows: Sequence[FlameRow], of: str) -> str:
 def notes_of(rows: Sequence[FlameRow], of: str) -> list[str]:
     """What is to be known of the values."""
     if not rows:
-        return [_NOT_KNOWN if of == TIME else "nothing of this was recorded"]
-    notes = ["a kernel of several lines stands below the call that led to all of them"] * any(
+        return [_NOT_KNOWN if of == TIME else "not recorded"]
+    notes = ["a kernel of several lines is below the call that led to all of them"] * any(
         len(row.lines) > 1 for row in rows
     )
     if any(row.sure in (ESTIMATED, BOTH) for row in rows):

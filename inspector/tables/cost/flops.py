@@ -23,7 +23,7 @@ from inspect_compile.tables.text import (
 )
 
 UNCOUNTED: Final = {
-    "own": "Triton kernels of yours (--by kernel counts those whose TTIR is recorded)",
+    "own": "your Triton kernels (--by kernel counts those whose TTIR is recorded)",
     "other": "no rule covers them",
     "unknown": "a size is not known",
     "inner": "inside attention, for each score",

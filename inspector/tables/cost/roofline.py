@@ -126,9 +126,9 @@ def bound_notes(rows: Sequence[Bounds], roof: Roof) -> Iterator[str]:
     if left:
         yield f"what {number_of(left, 'launch', 'launches')} compute is not counted: only their bytes bound them"
     if any(row.unsure for row in rows):
-        yield "+ and what the values of an index decide"
+        yield "+ plus what depends on the values of an index"
     if any(row.is_symbolic for row in rows):
-        yield "~ sizes are symbols: at their hints"
+        yield "~ symbolic sizes: at their hints"
     median = median_reached(rows)
     if median is not None:
         yield f"median of the least time in the measured one: {share_text(median)}"

@@ -102,7 +102,7 @@ def moved_notes(total: GraphBytes) -> Iterator[str]:
     """What is left out of that, and what fusion saved or could save."""
     if total.unknown:
         launches = number_of(total.unknown, "launch", "launches")
-        yield f"{UNKNOWN} not known of {launches}, of which only what is known stands in the sums"
+        yield f"{UNKNOWN} not known of {launches}, of which the sums have only what is known"
     if total.unfused > total.moved:
         share = share_text(total.saved / total.unfused)
         yield f"fusion saved {byte_text(total.saved)} of {byte_text(total.unfused)} ({share}), op by op"
@@ -112,7 +112,7 @@ def moved_notes(total: GraphBytes) -> Iterator[str]:
         yield f"library calls between loops cost up to {byte_text(total.at_calls)}"
     yield f"a single kernel would move {byte_text(total.least)}: inputs and outputs"
     if total.is_symbolic:
-        yield f"{AT_HINTS} sizes are symbols: at their hints"
+        yield f"{AT_HINTS} symbolic sizes: at their hints"
 
 
 TABLE: Final = DeclaredTable(traffic, traffic_rows)

@@ -16,7 +16,7 @@ _BASES: Final = {
     "alias_of_intermediate": "a view of intermediate {}",
     "alias_of_intermediate_save_as_output": "a view of intermediate {}, which is returned too",
     "alias_of_intermediate_base_is_user_output": "a view of output {}",
-    "unsafe_view_alias": "the only view of what it is made of",
+    "unsafe_view_alias": "the only view of its base",
     "custom_function_view": "a view that a torch.autograd.Function made",
     "non_alias": "new memory",
 }

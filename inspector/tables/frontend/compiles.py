@@ -7,6 +7,7 @@ from inspect_compile.analysis.frontend.call_tree import CompileRow, TreeLine, ca
 from inspect_compile.analysis.frontend.frames import resumed
 from inspect_compile.facts import Frame, GraphBreak, Recompile
 from inspect_compile.graph import gathered
+from inspect_compile.tables.caches.lookup_text import outcome_word
 from inspect_compile.tables.columns import Cell, Column, cell
 from inspect_compile.tables.parts import DeclaredTable, Request, limited, recorded_of_compiles
 from inspect_compile.tables.styled_text import Block, heading, styled
@@ -82,7 +83,12 @@ COLUMNS: Final[tuple[Column[TreeLine], ...]] = (
         optional=True,
         drop=1,
     ),
-    Column("cache", lambda line: ", ".join(line.compile.caches) if line.compile else "", optional=True, drop=1),
+    Column(
+        "cache",
+        lambda line: ", ".join(map(outcome_word, line.compile.caches)) if line.compile else "",
+        optional=True,
+        drop=1,
+    ),
     Column(
         "because",
         lambda line: _because(line.compile) if line.compile else "",

@@ -98,7 +98,7 @@ def _line(depth: int, *parts: str | tuple[str, str] | StyledLine) -> StyledLine:
 def _frame(dump: "Dump", run: FrameRun, lookups: Lookups) -> Iterator[Block]:
     yield _line(run.depth, (_name(run), "strong"), (_called(run), "dim"))
     if not run.compiles:
-        yield _line(run.depth + 1, ("not compiled", "warn"), f": {_reason(run.skip)}; it runs as it is")
+        yield _line(run.depth + 1, ("not compiled", "warn"), f": {_reason(run.skip)}; it runs uncompiled")
     seen = _Seen(set(), {}, {})
     for one in run.compiles:
         yield from _compile(dump, run, one, lookups, seen)
@@ -156,7 +156,7 @@ def _compile(dump: "Dump", run: FrameRun, one: Compile, lookups: Lookups, seen: 
         yield from _again(dump, depth + 1, one.recompile, seen.hints)
     if frame is not None and status not in ("compiled", "no graph"):
         why = frame.reason or run.skip
-        yield _line(depth + 1, ("because " if why else "torch does not say why", "dim"), _reason(why))
+        yield _line(depth + 1, ("because " if why else "torch gives no reason", "dim"), _reason(why))
     for found in one.breaks:
         before = seen.breaks.setdefault((found.where, found.reason), one.compile_id)
         yield from _break(depth + 1, found, "" if before == one.compile_id else before)
@@ -225,7 +225,7 @@ def _effects(depth: int, one: Compile, seen: _Seen) -> Iterator[Block]:
     same = tuple(msgspec.structs.replace(effect, graph="") for effect in one.effects)
     before = seen.effects.setdefault(same, one.compile_id)
     if same and before != one.compile_id:
-        yield _line(depth, ("after the graph it makes the same changes as in ", "dim"), one_line(before))
+        yield _line(depth, ("side effects after the graph, as in ", "dim"), one_line(before))
     for effect in one.effects if before == one.compile_id else ():
         named = one_line(plain_source(effect.source)) or f"an object of class {one_line(effect.type)}"
         places = "  ".join(f"{place_text(where)}  {code_text(where)}" for where in effect.lines)

@@ -13,8 +13,10 @@ def progress_text(row: Progress) -> str:
         words += f"; after {one_line(row.pass_name)}"
     if row.kernels:
         words += f"; {number_of(row.kernels, 'kernel')}"
-    if row.building or row.built:
+    if row.building:
         words += f"; {number_of(row.building, 'kernel build')} running, {row.built:,} done"
+    elif row.built:
+        words += f"; {number_of(row.built, 'kernel build')} done"
     return words
 
 

@@ -29,7 +29,7 @@ ABOUT: Final = {
     "compiled_function_forward": "the forward of the torch.autograd.Function around a graph",
     "compiled_function_backward": "its backward",
     "backward_prologue": "makes the backward graph's inputs of saved values and gradients",
-    "backward_epilogue": "what becomes of the backward graph's outputs",
+    "backward_epilogue": "what happens to the backward graph's outputs",
     "after_pre_grad_graph": "Dynamo's graph after the pre-grad passes, where they changed it",
     "before_joint_graph": "the graph before the joint passes, where they changed it",
     "dynamo_cpp_guards_str": "the tree of guards, in the order in which they are checked",
@@ -44,7 +44,7 @@ def about(name: str) -> str:
     if name.endswith("_MODIFIED_BYTECODE"):
         return "what Python runs instead of the frame"
     if name.endswith("_ORIGINAL_BYTECODE"):
-        return "the rest of a function after a graph break, as Dynamo cut it off"
+        return "the rest of a function after a graph break, as Dynamo split it off"
     return ABOUT.get(name, "")
 
 

@@ -39,10 +39,10 @@ _NOT_ASKED: Final = "torch did not check whether one kernel would be correct"
 _LEGALITY: Final = {
     "allowed": "one kernel for both would be correct, but was not expected to pay off",
     "free": f"{_NOT_ASKED}; by the recorded dependencies nothing must run between",
-    "unchecked": f"{_NOT_ASKED}, and it is not checked here: the dump has no dependencies",
+    "unchecked": f"{_NOT_ASKED}, and the dump has no dependencies to check it",
     "other-index": f"{_NOT_ASKED}; one reads what the other writes at another index, so it may be wrong",
 }
-_NOT_CHECKED: Final = "whether both in one kernel would be right is not checked"
+_NOT_CHECKED: Final = "not checked: whether one kernel for both would be correct"
 _ELSE: Final = {
     "free": "by the recorded dependencies nothing must run between the two; torch's other conditions are not checked",
     "unchecked": f"{_NOT_CHECKED}: the dump does not record dependencies",
@@ -189,7 +189,7 @@ def _also(between: "tuple[Between, ...]", one: str = "one kernel") -> str:
 
 
 def _stands(between: "tuple[Between, ...]") -> str:
-    return f"{between_text(between)} {'stands' if len(between) == 1 else 'stand'} between"
+    return f"{between_text(between)} must run between"
 
 
 def path_text(a: str, between: "Sequence[Between]", b: str) -> str:
@@ -245,7 +245,7 @@ def left_out_lines(rows: "list[LeftOut]") -> Iterator[str]:
         others = f"each is compared with the next {row.window}, its writer with all"
         yield f"{clean(row.buffer)} is touched by {row.nodes:,} scheduler nodes: {others}"
     if len(rows) > _MOST_BUFFERS:
-        yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} of whose pairs not all are listed"
+        yield f"{number_of(len(rows) - _MOST_BUFFERS, 'more buffer')} whose pairs are not all listed"
 
 
 def saved_text(miss: "Miss") -> str:

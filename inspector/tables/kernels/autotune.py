@@ -64,7 +64,7 @@ def outcome_text(row: Autotuned) -> Iterator[str]:
     """Sentences: what torch took and why, whether the generated code runs that, and which candidates failed."""
     if row.winner:
         is_first = row.by == "descent" and not any(option.is_winner and option.step for option in row.choices)
-        sentence = f"{row.winner}: {'none next to it is faster' if is_first else _BY.get(row.by, row.by)}"
+        sentence = f"{row.winner}: {'no neighbour is faster' if is_first else _BY.get(row.by, row.by)}"
         if row.margin is not None and row.margin < 1:
             sentence += ", though another one was measured faster"
         yield sentence

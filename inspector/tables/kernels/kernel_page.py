@@ -161,7 +161,7 @@ def kernel_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.St
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
-        raise CommandError("kernel: which one? `show DUMP kernel NAME`, or a part of its name; all: show DUMP kernels")
+        raise CommandError("kernel: name one: `show DUMP kernel NAME`, or a part of its name; all: show DUMP kernels")
     return names
 
 
@@ -188,7 +188,7 @@ def _parts(page: _Page, kernel: Kernel, dump_argument: str) -> Iterator[Block]:
     body = page.statements.body(kernel.graph, kernel.name, first.operations if first is not None else ())
     if body is None:
         why = "a kernel that the program defines" if kernel.kind == USER_TRITON else "this was not recorded"
-        yield styled(f"  no statement is known to be of a node: {why}", "dim")
+        yield styled(f"  no statement is mapped to a node: {why}", "dim")
         return
     if len(calls) > 1:
         yield from indented(_call_lines(page, calls))
@@ -266,9 +266,9 @@ def _measured_lines(page: _Page, calls: Iterable[Launch]) -> Iterator[str]:
 
 
 _NOTHING: Final = {
-    True: "nothing: it only moves what is there",
+    True: "nothing: it only moves values",
     False: "no arithmetic: it writes indices or constants",
-    None: "no arithmetic: it writes indices, constants or what is there",
+    None: "no arithmetic: it writes indices, constants or existing values",
 }
 
 

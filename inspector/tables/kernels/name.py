@@ -43,7 +43,7 @@ def _count(found: Resolved) -> tuple[str, str]:
 
 def _kernel(row: NamedKernel, graph: str, *, is_one: bool) -> Iterator[Block]:
     lines = " ".join(str(line) for line in row.launches)
-    called = f"output_code.py:{lines}" if lines else "no call of it was seen"
+    called = f"output_code.py:{lines}" if lines else "no call was seen"
     yield joined("  ", (one_line(row.kernel), "good"), "   ", row.kind, "   ", called, (f"   {one_line(graph)}", "dim"))
     if row.source and is_one:
         yield styled(f"      {one_line(row.source)}", "dim")

@@ -107,7 +107,7 @@ def stage_page(
             notes.append(more(len(kept) - len(shown), everything))
         else:
             left = number_of(len(rows) - len(kept), "line")
-            notes.append(pointer(f"{left} left out that only say where something is", everything))
+            notes.append(pointer(f"{left} left out that only name source locations", everything))
     if shown:
         parts.append(Table(columns, _shown(shown), notes=notes))
     return Stack(parts, gap=False)
@@ -135,7 +135,7 @@ def coverage_lines(statements: Statements, kernel: Kernel, stage: Stage) -> Iter
 def _calls_lines(statements: Statements, kernel: Kernel) -> Iterator[str]:
     """Of a kernel whose calls compute other nodes: that those of all calls are told."""
     if len(statements.bodies.get(Id.of(kernel), ())) > 1:
-        yield f"{number_of(len(kernel.launches), 'call')}: each line is of the nodes of all of them"
+        yield f"{number_of(len(kernel.launches), 'call')}: each line belongs to the nodes of all of them"
 
 
 def _title(stages: KernelStages, label: str, note: str = "", name: str = "") -> StyledLine:

@@ -45,7 +45,7 @@ def _axes(row: Tiling, written: Heuristics | None) -> str:
     if row.by == "coalescing" and row.scores:
         best = max(row.scores, key=lambda axis: row.scores[axis])
         along = ", ".join(f"{byte_text(score)} along {axis}" for axis, score in row.scores.items() if score)
-        text += f", by contiguous accesses: {along or 'nothing along any axis'}"
+        text += f", by contiguous accesses: {along or 'no contiguous access along any axis'}"
         text += f"; {byte_text(row.uncoalesced)} along none" if row.uncoalesced else ""
         lengths = [axis for axis in row.sizes if not axis.startswith("r")]
         if len(lengths) > 1:
@@ -54,7 +54,7 @@ def _axes(row: Tiling, written: Heuristics | None) -> str:
             text += ". One axis is enough"
     elif row.by == "votes":
         count = sum(not axis.startswith("r") for axis in row.sizes)
-        text += f", by the votes of its nodes: {'one axis serves all' if count == 1 else 'they ask for several axes'}"
+        text += f", by a vote of its nodes: {'one axis serves all' if count == 1 else 'they need several axes'}"
     elif row.by == "matmul":
         text += ", those of the matmul that it writes itself"
     elif row.by == "template":

@@ -69,6 +69,6 @@ TABLE: Final = Listing[LoweringRow](
     "lowering",
     COLUMNS,
     lowering_rows,
-    summary=lambda found: f"{number_of(len(found), 'node')} lowered, in full in lowering.txt",
+    summary=lambda found: f"{number_of(len(found), 'node')} lowered; details in lowering.txt",
 ).table(Lowering)
 """The steps in the order in which they ended; lowering.txt of the dump has each in full."""

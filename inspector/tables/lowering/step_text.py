@@ -24,9 +24,9 @@ _MOST_CONSUMERS = 8
 _KNOWN_WAYS: Final = {
     "placeholder": "an input of the graph",
     "constant": "a constant, or a graph that a node calls",
-    "getitem": "one part of a tuple",
-    "output": "the outputs of the graph",
-    "failed": "its lowering raised",
+    "getitem": "one element of a tuple",
+    "output": "the graph's outputs",
+    "failed": "its lowering raised an exception",
 }
 """Kinds of lowering for which no function is named."""
 
@@ -50,7 +50,7 @@ def step_lines(
     yield "   ".join(title)
     yield field("how", _way(row))
     if row.constraint is not None:
-        yield field("layout", f"its arguments first took the layout of {row.constraint}()")
+        yield field("layout", f"its arguments were first converted to the layout of {row.constraint}()")
     if row.arguments:
         yield field("in", ", ".join(row.arguments))
         for name, value in step.arguments:
@@ -115,7 +115,7 @@ def _way(row: Lowering) -> str:
 
 def _ask(ask: Realize, printed: set[str]) -> Iterator[str]:
     whose = f" (the value of {ask.origin})" if ask.origin not in (None, ask.node, ask.buffer) else ""
-    name = ask.buffer or "a value without a name"
+    name = ask.buffer or "an unnamed value"
     who = f"{ask.caller} through {ask.through}" if ask.through else ask.caller
     if not ask.realized:
         yield field("stored", f"{name}{whose} already is: {ask.reason}   [{who}]")
@@ -136,7 +136,7 @@ def _made(row: Lowering, operations: dict[Id, Operation]) -> Iterator[str]:
 
 def _kind(operation: Operation | None) -> str:
     if operation is None:
-        return "(gone before scheduling)"
+        return "(removed before scheduling)"
     return " ".join(part for part in (operation.ir_type, operation.extern_kernel or "") if part)
 
 
@@ -160,9 +160,7 @@ def operation_lines(operations: Operations, row: Operation) -> Iterator[str]:
     yield field("order", f"{row.order}   {_group(row)}")
     if maker is not None and maker.flops and row.kind in ("extern", "template"):
         yield field("FLOP", f"{maker.flops:,} ({maker.flops_kind}), for {maker.node}")
-    yield field(
-        "waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "for nothing (no unmet dependency)"
-    )
+    yield field("waits", f"for {' '.join(row.predecessors)}" if row.predecessors else "no unmet dependency")
     if ancestors := sorted(operations.ancestors(row) - set(row.predecessors), key=_number):
         yield field("", f"after these: {_ancestors(ancestors)} (recursive predecessors)")
     written = {access.buffer: operations.writers.get(Id(row.graph, access.buffer), "") for access in row.reads}

@@ -32,6 +32,6 @@ TABLE: Final = Listing[Symbol](
     COLUMNS,
     lambda graph: graph.symbols,
     summary=lambda found: number_of(len(found), "symbol"),
-    none="all sizes are numbers",
+    none="all sizes are constants",
 ).table()
 """One row for each symbol."""

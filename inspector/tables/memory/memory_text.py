@@ -21,14 +21,14 @@ def memory_notes(found: Memory) -> list[str]:
     if (found.dropped, found.dropped_end) != (found.peak, found.end):
         named = ", ".join(found.given[:3]) + (", …" if len(found.given) > 3 else "")
         also = f", {found.dropped_end:,} B at the end," if found.dropped_end != found.end else ""
-        notes.append(f"{found.dropped:,} B at the peak{also} if nobody but autograd holds {named} by then")
+        notes.append(f"{found.dropped:,} B at the peak{also} if only autograd holds {named} by then")
     for growth in found.loops:
-        more = "more of them change nothing"
+        more = "further rounds change nothing"
         if growth > 0:
-            more = f"each further one keeps {growth:,} B more, and what is made of all of them grows too"
-        notes.append(f"how often a loop runs is known only at run time: computed for two rounds, {more}")
+            more = f"each further one keeps {growth:,} B more, and what is computed from all of them grows too"
+        notes.append(f"the number of rounds of a loop is known only at run time: computed for two rounds, {more}")
     if found.unentered > found.peak:
-        notes.append(f"{found.unentered:,} B at least where a loop is not entered: what it carries is copied")
+        notes.append(f"{found.unentered:,} B at least if the loop is not entered: its carried values are copied")
     if found.estimate is not None:
         notes.append(f"Inductor's estimate of the peak: {found.estimate:,} B, including inputs that can be freed")
     return [clean(note) for note in notes]
@@ -39,9 +39,11 @@ def uncounted_notes(found: Uncounted) -> list[str]:
     notes = []
     if found.calls:
         named = ", ".join(f"{name} ({number_of(count, 'call')})" for name, count in found.calls.items())
-        notes.append(f"not in it: what these take while they run, and free before they return: {named}")
+        notes.append(f"not included: what these allocate and free while they run: {named}")
     if found.cublas:
-        notes.append(f"not in it: {found.cublas:,} B that torch keeps for cuBLAS on each stream from its first call on")
+        notes.append(
+            f"not included: {found.cublas:,} B that torch keeps for cuBLAS on each stream from its first call on"
+        )
     if found.in_blocks is not None:
         notes.append(f"{found.in_blocks:,} B at least at the peak in the allocator's blocks, multiples of {BLOCK} B")
     return notes
@@ -108,9 +110,9 @@ def why_kept(row: NeededActivation) -> str:
     is_known = reason is not None and (row.why != "banned" or row.told == NO_REASON)
     because = reason.meaning if reason is not None and is_known else clean(row.told)
     if row.decision == "recomputed":
-        use = f"for {clean(row.readers[0])}" if row.readers else "on the way to what the backward reads"
+        use = f"for {clean(row.readers[0])}" if row.readers else "on the path to what the backward reads"
         return f"{use}; {because}" if because else use
-    use = "" if row.is_needed else "read by what is computed again alone"
+    use = "" if row.is_needed else "read only by what is recomputed"
     return "; ".join(filter(None, (because, use)))
 
 

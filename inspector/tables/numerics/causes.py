@@ -71,7 +71,7 @@ def _price(row: Counterfactual) -> str:
     launches, size = number_of(row.launches or 0, "launch", "launches"), byte_text(row.bytes)
     if (row.launches, row.bytes) == (row.first_launches, row.first_bytes):
         return f"with {launches} and {size} as before"
-    return f"with {launches} and {size} in the place of {row.first_launches:,} and {byte_text(row.first_bytes)}"
+    return f"with {launches} and {size} instead of {row.first_launches:,} and {byte_text(row.first_bytes)}"
 
 
 def _left(rows: list[Counterfactual]) -> Iterator[StyledLine]:

@@ -47,7 +47,7 @@ def finding_lines(row: NonFiniteRow, rank: str = "") -> Iterator[StyledLine]:
         reaches = f" ({place_text(row.of_where)})" if row.of_where is not None else ""
         yield styled(f"  it reaches {row.of_node}{reaches}, where the compiled code and the exact value are finite")
     if not row.node:
-        yield styled("  run node by node the graph has none here: the compiled code alone makes it")
+        yield styled("  run node by node, the graph has none here: only the compiled code makes it")
     if row.kernel:
         line = f", line {row.line}" if row.line else ""
         yield joined("  in ", (row.kernel, "accent"), line, (f": {row.statement}" if row.statement else "", "dim"))
@@ -68,7 +68,7 @@ def _element(row: NonFiniteRow, name: str) -> str:
 
 def _operand(row: NonFiniteRow, one: Operand) -> str:
     said = f"{_element(row, one.node)} = {_short(one.value)}" if one.value else one.node
-    between = f"from {_short(one.smallest)} to {_short(one.largest)}" if one.smallest else "with nothing finite"
+    between = f"from {_short(one.smallest)} to {_short(one.largest)}" if one.smallest else "with no finite value"
     has = [kind for kind, is_there in ((INF, one.has_inf), (NAN, one.has_nan)) if is_there]
     return f"{said}, {one.dtype} {between}{', with ' if has else ''}{' and '.join(has)}"
 
@@ -130,7 +130,7 @@ def recorder_lines(rows: Sequence[FlaggedCalls]) -> Iterator[StyledLine]:
     for row in rows:
         if row.calls > row.examinable:
             missed = f"{row.calls - row.examinable:,} of {number_of(row.calls, 'call')}"
-            yield styled(f"could not have been examined: {missed} of {row.graph}: {row.reason}", "dim")
+            yield styled(f"could not be examined: {missed} of {row.graph}: {row.reason}", "dim")
         if row.waits:
             yield styled(
                 f"{row.graph} waited {row.waits:,} times for its device, {row.waited_seconds:.3f} s in all", "dim"

@@ -71,7 +71,7 @@ def _why(row: Judged) -> Cell:
     if found.is_mended:
         words.append("the compiled code's result is right")
     if found.exact_apart is not None:
-        words.append(f"in fp64 the value differs by {_figure(found.exact_apart)} of it: no rounding does that")
+        words.append(f"in fp64 the value differs by {_figure(found.exact_apart)} of it: rounding cannot do that")
     elif found.not_once is not None:
         words.append(f"{found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once")
     elif found.apart is not None:

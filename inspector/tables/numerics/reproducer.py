@@ -137,9 +137,9 @@ def reproducer(dump: "Dump", kept: KeptLaunch, file: str | None) -> str:
         raise CommandError(f"{inputs.kernel}: its inputs can't be drawn from a seed: {inputs.not_drawn}")
     around = excerpt_of(CompiledGraph(dump, inputs.graph), inputs.line)
     if around is None:
-        raise CommandError(f"{inputs.graph}: line {inputs.line} of its output_code.py launches nothing that is known")
+        raise CommandError(f"{inputs.graph}: line {inputs.line} of its output_code.py launches nothing known")
     if not inputs.result:
-        raise CommandError(f"{inputs.kernel}: {inputs.buffer} is put together from the results of several launches")
+        raise CommandError(f"{inputs.kernel}: {inputs.buffer} is assembled from the results of several launches")
     measured = found.measured
     where = f" ({place_text(found.where)})" if found.where is not None else ""
     versions = dump.run.versions
@@ -155,7 +155,7 @@ def reproducer(dump: "Dump", kept: KeptLaunch, file: str | None) -> str:
     fields = {
         "title": _in_text(f"{inputs.kernel} computes something else than its FX node {inputs.node}."),
         "about": _in_text(about),
-        "needs": "torch" if file is None else f"torch and the file {_in_text(file)}, which is beside it",
+        "needs": "torch" if file is None else f"torch and the file {_in_text(file)}, next to it",
         "recorded": f"\n\n{inputs.drawn}" if file is None else _LOADED.format(file_literal=json.dumps(file)),
         "vectors": _vectors(CompiledGraph(dump, inputs.graph), inputs.kernel),
         "imports": around.imports,

@@ -57,13 +57,13 @@ def _why(row: KernelStatements, found: StatementRow) -> str:
     if row.why == "index":
         return f"its value is right, and stored in another place: element {row.element:,} of {row.buffer}"
     if row.why == "variable":
-        return f"it stores a variable that is for no buffer, as element {row.element:,} of {row.buffer}"
+        return f"it stores a variable that belongs to no buffer, as element {row.element:,} of {row.buffer}"
     if row.why == "loop":
         return f"it ends at {float(found.value):,.0f}, and is to end at {float(found.expected):,.0f}"
     if row.why == "store":
         return f"it never stores element {row.element:,} of {row.buffer}"
     if row.why == "absent":
-        return f"it is computed with another value in the place of {found.node}, which no statement computes"
+        return f"it is computed with another value instead of {found.node}, which no statement computes"
     return f"the statements up to it do what they were generated for, which is not what {found.node} is"
 
 

@@ -23,7 +23,7 @@ def result_story(row: Judged) -> Iterator[str]:
         yield f"RMSE      {_short(found.rmse)}, eager {_short(found.eager_rmse)}, rounding {rounding_error(found):.2g}"
     if found.apart is not None:
         values = f"{_exactly(found.compiled)}, eager {_exactly(found.eager)}"
-        yield f"error     not measured: it is at most {_short(found.apart)} from eager's, so that it cannot be wrong"
+        yield f"error     not measured: it is at most {_short(found.apart)} from eager's, so it cannot be wrong"
         yield f"worst     {list(found.worst)}: {values}"
     if found.ulp_worst is not None:
         yield f"ULP       median {_short(found.ulp_median)}, 99 % {_short(found.ulp_99)}, max {_short(found.ulp_worst)}"
@@ -40,7 +40,7 @@ def result_story(row: Judged) -> Iterator[str]:
     if found.not_once is not None:
         yield f"half      {found.not_once:.0%} of its elements are not the exact value, which this kernel rounds once"
     if found.is_mended:
-        yield "later     the compiled code's result is right: a later pass, or a kernel, took the error away"
+        yield "later     the compiled code's result is right: a later pass or kernel removed the error"
     if found.untied:
         yield f"integers  {found.untied:,} elements differ, and rounding does not explain it"
     if found.unstable:

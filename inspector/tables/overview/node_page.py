@@ -99,7 +99,7 @@ def node_rows(graphs: "Graphs", names: tuple[str, ...]) -> Iterator[msgspec.Stru
 
 def _asked(names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
-        raise CommandError("node: which one? `show DUMP node NAME`; the names: show DUMP nodes")
+        raise CommandError("node: name one: `show DUMP node NAME`; all names: show DUMP nodes")
     return names
 
 
@@ -111,7 +111,7 @@ def _pages(dump: "Dump", found: tuple[ResolvedNode, ...], name: str, dump_argume
             where = f" of {unbroken(meant.kins[0].graph)}" if len(found) > 1 else ""
             yield joined(
                 (unbroken(name[:_LONGEST]), "strong"),
-                f"{where}  stands for {number_of(len(meant.kins), 'node')}: {names}",
+                f"{where}  means {number_of(len(meant.kins), 'node')}: {names}",
             )
         yield from _pages_of(dump, meant, dump_argument, left)
         left = max(0, left - len(meant.kins))
@@ -122,7 +122,7 @@ def _pages_of(dump: "Dump", meant: ResolvedNode, dump_argument: str, most: int) 
     for kin in meant.kins[:most]:
         story = node_story(dump, meant.lineage, kin)
         lines = list(itertools.islice(page_lines(dump, story), _LONGEST))
-        more = [styled("  … the rest stands in lowering.txt of the dump")] if len(lines) == _LONGEST else []
+        more = [styled("  … the rest is in lowering.txt of the dump")] if len(lines) == _LONGEST else []
         yield Stack([Fitted(partial(_fitted, line)) for line in (*lines, *more)], gap=False)
         for other in other_nodes(meant.lineage, kin)[:_MOST_NODES]:
             path = meant.lineage.path(other)
@@ -182,7 +182,7 @@ def _head(story: NodeStory) -> Iterator[str]:
         if where.caller is not None:
             yield field("reached", " → ".join(line_text(one) for one in reversed(tuple(where.calls()))))
     else:
-        yield field("line", "none: torch notes no line of the program")
+        yield field("line", "none: torch records no line of the program")
     if node.module:
         yield field("module", f"{node.module} ({node.module_type})" if node.module_type else node.module)
     if node.arguments:
@@ -252,7 +252,7 @@ def _lowering(dump: "Dump", story: NodeStory) -> Iterator[str]:
         yield f"  {unknown}"
         return
     if not story.lowered:
-        yield "  nothing of it is left in a graph that was lowered"
+        yield "  nothing is left of it in a lowered graph"
     for one in story.lowered:
         graph = CompiledGraph(dump, one.kin.graph).outermost
         if one.step is None:
@@ -289,7 +289,7 @@ def _fusion(story: NodeStory) -> Iterator[str]:
         yield f"  round {row.round}   {row.a} + {row.b}   →   {row.into}   torch's score {byte_text(row.shared_bytes)}"
     yield from _left_out(len(story.fused) - _MOST_FUSED, "fusion")
     if not story.fused:
-        yield "  none was done" if story.attempts else "  no pair with any of them was looked at"
+        yield "  none was done" if story.attempts else "  no pair with any of them was tried"
     yield from text_lines(_REFUSED, itertools.starmap(_Refusal, story.refused.items()), indent="  ")
     if story.missed:
         yield "  apart, although they share bytes"
@@ -300,7 +300,7 @@ def _fusion(story: NodeStory) -> Iterator[str]:
 def _kernels(dump: "Dump", story: NodeStory) -> Iterator[str]:
     if not story.ran:
         unknown = unknown_text(dump.run.origin, "kernels")
-        yield f"  {unknown or 'none: nothing of it is computed by the generated code'}"
+        yield f"  {unknown or 'none: the generated code computes nothing of it'}"
     for ran in story.ran[:_MOST_KIN]:
         launch, kernel = ran.launch, ran.launch.kernel
         line = f"output_code.py:{launch.line}" if launch.line is not None else "its call was not seen"

@@ -20,7 +20,7 @@ def origin(request: Request) -> Block:
     """Each kind of record of the log, and what it became."""
     dump = request.dump
     if not dump.run.origin:
-        return styled("this run was recorded here: nothing was read from a log", "dim")
+        return styled("recorded here: nothing was read from a log", "dim")
     rows = request.kept(dump.rows(OriginRecords))
     title = heading(f"{number_of(sum(row.count for row in rows), 'record')} of a {dump.run.origin}", "")
     return limited(COLUMNS, rows, request.limit, request.every("origin"), title=title)

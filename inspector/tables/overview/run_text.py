@@ -53,9 +53,7 @@ def run_text(dump: "Dump", run: RunSummary) -> tuple[Cell, ...]:
     title = cell(" · ".join(words), "title")
     if run.seconds is None:
         return (title,)
-    took = f"   {seconds_text(run.seconds)}"
-    probes = f", of which probes {seconds_text(run.probe_seconds)}"
-    return (*title, *cell(f"{took}{probes}", "dim")), (*title, *cell(took, "dim")), title
+    return (*title, *cell(f"   {seconds_text(run.seconds)}", "dim")), title
 
 
 def break_text(run: RunSummary) -> str:
@@ -73,7 +71,7 @@ def eager_calls_text(run: RunSummary) -> str:
     share = f"{run.eager_calls / run.checked_calls:.0%}: {_reasons(run.eager_calls_why)}"
     text = f"{text}, {run.eager_calls:,} of {number_of(run.checked_calls, 'later call')} ({share})"
     left_out = number_of(run.uncounted_functions, "function")
-    return f"{text}, without calls of {left_out} that nobody counts" if run.uncounted_functions else text
+    return f"{text}, calls of {left_out} not counted" if run.uncounted_functions else text
 
 
 def _reasons(why: dict[str, int]) -> str:
@@ -89,7 +87,7 @@ def warnings(dump: "Dump", run: RunSummary) -> Iterator[RunSentence]:
     if dump.run.fusions is not None:
         yield RunSentence(f"fusions that were allowed: {dump.run.fusions:,} (bisect-fusions)")
     for a, b in dump.run.denied if not dump.run.replay_of else ():
-        yield RunSentence(f"fusion had to keep {one_line(a)} and {one_line(b)} apart")
+        yield RunSentence(f"fusion kept {one_line(a)} and {one_line(b)} apart")
     if dump.run.numerics is not None and dump.run.numerics.continue_with == "reference":
         yield RunSentence(
             "checked calls returned what their graphs compute node by node (numerics --continue-with reference)"
@@ -101,7 +99,7 @@ def warnings(dump: "Dump", run: RunSummary) -> Iterator[RunSentence]:
         yield RunSentence(f"{why.head}: {why.text}; {why.to_do}", "bad")
     yield from _kept(dump)
     for row in run.omitted[:_OMITTED]:
-        yield RunSentence(f"Not all is here: {one_line(row.message)}")
+        yield RunSentence(f"Incomplete: {one_line(row.message)}")
     if (left := len(run.omitted) - _OMITTED) > 0:
         yield RunSentence(f"… and {left:,} more of that kind in run.json")
     for noted in (shared_text(dump.shared) if dump.shared is not None else "", dump.left_out, *run.notes):

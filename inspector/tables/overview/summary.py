@@ -141,7 +141,7 @@ def _rest(dump: "Dump", graphs: list[CompiledGraph], say: _Say) -> Iterator[Clai
 
 
 def _run(dump: "Dump", run: RunSummary, say: _Say) -> Iterator[Block]:
-    yield say(StyledLine(run_text(dump, run)[0]), "", "overhead")
+    yield say(StyledLine(run_text(dump, run)[0]))
     for sentence in (*warnings(dump, run), *others(dump, say.dump_argument)):
         yield say.claim(sentence)
     if run.frames or run.graph_breaks or run.recompiles:

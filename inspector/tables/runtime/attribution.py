@@ -96,17 +96,17 @@ def _cautions(found: Attribution, profile: Profile) -> Iterator[str]:
     """What is not certain, and what the profile does not have."""
     likely = sum(run.count for run, own in zip(found.runs, found.joined, strict=True) if own.confidence == LIKELY)
     if likely:
-        yield f"{likely:,} of them by their order alone, or by names that differ: likely, not certain"
+        yield f"{likely:,} of them by their order alone, or by differing names: likely, not certain"
     for name, other in list(found.other_names.items())[:3]:
-        yield f"{one_line(name)} stands where the dump has {one_line(other)}: another release of torch"
+        yield f"the profile has {one_line(name)} where the dump has {one_line(other)}: another release of torch"
     if found.unseen:
         kernels = number_of(len(found.unseen), "C++ kernel")
         how = "torch.profiler records them with torch._inductor.config.cpp.enable_kernel_profile"
         yield f"{kernels} of these graphs left no event: {how}"
     if profile.whole_graphs:
         replays = number_of(profile.whole_graphs, "replay")
-        yield f"{replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node has their kernels"
+        yield f"{replays} of CUDA graphs are in it as a whole: nsys profile --cuda-graph-trace=node shows their kernels"
     if profile.damaged:
         yield f"{number_of(profile.damaged, 'event')} of the file could not be read"
     if profile.is_cut_off:
-        yield "the file ends in the middle of its events: what comes later is not in these sums"
+        yield "the file ends in the middle of an event: later events are not in these sums"

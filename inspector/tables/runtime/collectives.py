@@ -41,7 +41,7 @@ def claims_of_ranks(dump: "Dump", dump_argument: str) -> Iterator[Claim]:
 def sheets(dump: "Dump", *, limit: int | None) -> Iterator[Block]:
     """A table for each group of ranks with the same calls."""
     for ranks, rows in outside_of_ranks(dump):
-        note = f"{earlier(rows):,} earlier ones are not known: torch keeps the last ones only"
+        note = f"{earlier(rows):,} earlier ones are not known: torch keeps only the last ones"
         notes = [styled(note, "warn")] if earlier(rows) else []
         title = styled(f"Collectives outside of compiled graphs, {ranks_text(ranks)} each", "strong")
         yield limited(COLUMNS, rows, None if limit is None else _ROWS, "--all", title=title, notes=notes)

@@ -91,7 +91,7 @@ def times_text(found: MeasuredGraph) -> str:
 def _sums(found: MeasuredGraph) -> Iterator[str]:
     yield f"one call: {times_text(found)}"
     if found.cold:
-        yield f"cold: only the first call was timed, {_FIRST}; call it again for times that last"
+        yield f"cold: only the first call was timed, {_FIRST}; call it again for representative times"
     if found.call is not None and found.call.milliseconds is not None:
         whole = found.call.milliseconds
         took = time_text(whole / 1e3)
@@ -103,7 +103,7 @@ def _sums(found: MeasuredGraph) -> Iterator[str]:
             count = number_of(row.calls, "replay")
             yield f"CUDA graph {row.number}: {time_text(each / 1e3)} each time, {count}"
     if any(row.replayed for row in found.launches):
-        yield "launches in CUDA graphs are timed in their replays, by events that are recorded with them"
+        yield "launches in CUDA graphs are timed in their replays, by events recorded with them"
 
 
 def _how(dump: "Dump") -> Iterator[str]:
@@ -114,7 +114,7 @@ def _how(dump: "Dump") -> Iterator[str]:
         is_warm = row.device in warm
         what = f"medians by {row.how}, the first call left out" if is_warm else f"by {row.how}, in the first, cold call"
         how = f"{row.device}: {what}"
-        yield f"{how}; {off} that measuring adds are taken off; {cost}"
+        yield f"{how}; {off} that measuring adds are subtracted; {cost}"
 
 
 TABLE: Final = DeclaredTable(measured_table, measured_rows)

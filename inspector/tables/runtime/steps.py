@@ -34,7 +34,7 @@ def _details(part: StepPart) -> str:
     words = [f"{_named(row)} {time_text(row.seconds)}" for row in shown if row.what]
     words += [f"{len(part.rows) - len(shown)} more"] if len(part.rows) > len(shown) else []
     if part.kind == kinds.OPTIMIZER and part.idle:
-        words.insert(0, f"{time_text(part.idle)} of it the GPU is idle")
+        words.insert(0, f"{time_text(part.idle)} of it with the GPU idle")
     if part.hidden:
         words.insert(0, f"{time_text(part.hidden)} more hidden by kernels")
     return ", ".join(words)

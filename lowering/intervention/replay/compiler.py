@@ -134,7 +134,7 @@ def _loaded(namespace: dict[str, Any], reader: Reader) -> list[Any]:
     try:
         namespace["load_args"](reader)
     except (NameError, KeyError) as error:
-        raise RefusedError(f"the inputs of the graph can't be made again: {error}") from None
+        raise RefusedError(f"the inputs of the graph can't be recreated: {error}") from None
     return reader.made()
 
 
@@ -252,7 +252,7 @@ class _Places:
     def _input(self, text: str) -> Any:
         match = _ANNOTATED.match(text)
         if match is None or match[1] not in _DTYPES:
-            raise RefusedError(f"an input of a subgraph is {text}, which can't be made again")
+            raise RefusedError(f"an input of a subgraph is {text}, which can't be recreated")
         if match[1] == "Sym":
             return self._symbols.value(match[2], None)
         sizes = [self._symbols.value(size, None) for size in match[2].split(", ") if size]

@@ -165,4 +165,4 @@ def _loading(parameters: Sequence[TensorText]) -> Iterator[ast.stmt]:
         try:
             yield from ast.parse(text).body
         except (SyntaxError, ValueError, RecursionError):
-            raise RefusedError(f"the size {sizes[:80]} of a parameter can't be made again") from None
+            raise RefusedError(f"the size {sizes[:80]} of a parameter can't be recreated") from None

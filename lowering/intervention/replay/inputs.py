@@ -102,7 +102,7 @@ class Symbols:
     def _symbol(self, name: str, hint: Any) -> Any:
         match = _BACKED.fullmatch(name)
         if match is None:
-            raise RefusedError(f"the size {name} of an input can't be made again")
+            raise RefusedError(f"the size {name} of an input can't be recreated")
         self.shapes.wanted = int(match[1])
         source = CONSTANT_SOURCE.load()(name)
         is_small = type(hint) is int and hint < 2
@@ -119,7 +119,7 @@ class Symbols:
         try:
             return eval(expression, {"__builtins__": {}, **FUNCTIONS, **self.values})
         except Exception:
-            raise RefusedError(f"the size {expression} of an input can't be made again") from None
+            raise RefusedError(f"the size {expression} of an input can't be recreated") from None
 
 
 class Reader:
@@ -167,7 +167,7 @@ class Reader:
         raise RefusedError(f"torch could not write the input {name} of the graph")
 
     def generator(self, device_type: str, device_index: int) -> None:
-        raise RefusedError("an input of the graph is a random generator, which can't be made again")
+        raise RefusedError("an input of the graph is a random generator, which can't be recreated")
 
     def opaque(self, script_class_name: str) -> None:
         raise RefusedError(f"an input of the graph is an object of the program's own, a {script_class_name}")

@@ -124,7 +124,7 @@ def _parsed(source: str, name: str) -> ast.Module:
         return ast.parse(source)
     except (SyntaxError, ValueError, RecursionError) as error:
         line = getattr(error, "lineno", None)
-        raise RefusedError(f"{name} is no Python{f' at line {line}' if line else ''}: {error}") from None
+        raise RefusedError(f"{name} is not Python{f' at line {line}' if line else ''}: {error}") from None
 
 
 def _children(readable: str, wanted: list[str]) -> dict[str, Body]:

@@ -43,7 +43,7 @@ class StandIns:
             if not _is_there(call.operator):
                 calls.setdefault(call.operator, []).append(call)
             elif is_of_strangers and call.operator.partition(".")[0] not in _LIBRARIES:
-                raise RefusedError(f"the graph calls {call.operator}, which is here and no operator of a graph")
+                raise RefusedError(f"the graph calls {call.operator}, which is here, and is not an operator of a graph")
         for operator, own in calls.items():
             self._define(operator, own, known.own)
             remark("replay-stand-in", f"{operator} is the program's own: it is a call whose content is not known here")
@@ -135,7 +135,7 @@ def _is_there(operator: str) -> bool:
     space, name, overload = operator.split(".")
     operators = getattr(torch.ops, space, None)
     if not isinstance(operators, OPERATORS_OF_SPACE.load()):
-        raise RefusedError(f"the graph calls {operator}, which is no name of an operator")
+        raise RefusedError(f"the graph calls {operator}, which is not the name of an operator")
     packet = getattr(operators, name, None)
     return isinstance(getattr(packet, overload, None), OPERATOR.load())
 

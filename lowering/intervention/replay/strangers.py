@@ -65,7 +65,7 @@ def of_known_shape(recorded: Runnable) -> Runnable:
 def _refused(node: ast.AST) -> RefusedError:
     text = ast.unparse(node)
     line = getattr(node, "lineno", 0)
-    return RefusedError(f"line {line} of fx_graph_runnable.py is none that torch writes there: {text[:80]}")
+    return RefusedError(f"line {line} of fx_graph_runnable.py is not one that torch writes: {text[:80]}")
 
 
 def _statement(statement: ast.stmt) -> ast.stmt | None:
@@ -252,7 +252,7 @@ def _check(value: ast.expr, known: Iterable[str], *, is_constant: bool = False) 
             case ast.Attribute() if _is_allowed(_path(node)):
                 return
             case ast.Call(func=ast.Attribute() as called) if _path(called)[:2] == ("torch", "ops"):
-                raise RefusedError(f"the graph calls {ast.unparse(called)}, which is none of torch's own operators")
+                raise RefusedError(f"the graph calls {ast.unparse(called)}, which is not one of torch's operators")
             case ast.Call(func=called, args=arguments, keywords=keywords):
                 match called:
                     case ast.Name(

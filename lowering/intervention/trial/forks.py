@@ -128,6 +128,6 @@ def _opened(besides: Collection[str]) -> Iterator[str]:
 def _why_not(opened: Iterable[str]) -> str:
     """Why this process cannot be forked; empty if it can."""
     if threading.active_count() > 1 or threading.current_thread() is not threading.main_thread():
-        return "it has begun a thread before it imports torch"
+        return "it starts a thread before it imports torch"
     shared = sorted(target for target in opened if target not in _HARMLESS)
     return f"it holds {shared[0]} open when torch is imported" if shared else ""

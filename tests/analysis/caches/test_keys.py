@@ -123,7 +123,7 @@ def test_differences_in_words() -> None:
     )
     assert told("fx_kwargs", "cudagraphs", None, "True") == "arguments of the compile (cudagraphs): nothing → True"
     assert told("torch_version") == "torch itself: its version, or a file of it"
-    assert told("new_part", "x", "1", "1") == "new_part (x): 1, and another one that is printed alike"
+    assert told("new_part", "x", "1", "1") == "new_part (x): 1, and another one that prints the same"
     assert told("gm") == "the graph: its code is the same, a constant or an object in it is not"
     assert told("source", "14", "x0<8;", "x0<9;") == "the kernel's source, line 14: x0<8; → x0<9;"
     assert told("joint_custom_pre_pass", "", "at 0x7f4fa87ef060", "at 0x7f4fd68d8720") == (

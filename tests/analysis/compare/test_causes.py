@@ -55,7 +55,11 @@ PLANTED = {
     "joint_pass": Planted("pass", "model.py:15", "joint_custom_post_pass changed this in joint_pass only"),
     "pass": Planted("pass", "model.py:15", "post_grad_custom_post_pass changed this in pass only"),
     "less_memory": Planted(
-        "partition", "model.py:10", "split into forward and backward", "activation_memory_budget", "training"
+        "partition",
+        "model.py:10",
+        "the partitioner splits the graph differently",
+        "activation_memory_budget",
+        "training",
     ),
     "realized": Planted("realize", "model.py:10", "gets a buffer", "realize_opcount_threshold: "),
     "max_fusion_size": Planted("fusion", "model.py:10", "more operations than the limit", "max_fusion_size: "),
@@ -263,7 +267,7 @@ def test_one_text_of_a_kernel(
 
 
 def test_the_assembly_of_an_amd_gpu_has_no_places() -> None:
-    """Of a kernel that stands elsewhere in another file nothing differs; of another instruction that line."""
+    """Of a kernel that drawn elsewhere in another file nothing differs; of another instruction that line."""
     text = AMD.read_text()
     moved = re.sub(r"(\.loc\s+\d+ )(\d+)", lambda found: f"{found[1]}{int(found[2]) + 3}", text)
     moved = re.sub(r'(\.file\s+1 )"[^"]*" "[^"]*"', r'\1"/elsewhere" "other.py"', moved).replace(
@@ -306,7 +310,7 @@ def test_another_argument(tmp_path: Path) -> None:
         for number in (2, 3)
     )
     (cause,) = causes(paired(one, other))
-    assert (cause.level, cause.message) == ("dynamo", "the same line was traced to operator.pow of other arguments")
+    assert (cause.level, cause.message) == ("dynamo", "the same line was traced to operator.pow with other arguments")
     assert (cause.a, cause.b) == (("operator.pow, of %x, 2",), ("operator.pow, of %x, 3",))
 
 

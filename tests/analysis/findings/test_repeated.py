@@ -36,9 +36,9 @@ def test_layers_and_loops_are_told_apart_and_few_rounds_not_at_all(recorded: Dum
     found = told(recorded)
 
     assert found.keys() == {"layers", "unrolled"}
-    assert found["layers"].why.startswith("6 layers of layers are 9")
+    assert found["layers"].why.startswith("6 layers of layers make 9")
     assert "layer.compile()" in found["layers"].to_do
-    assert found["unrolled"].why.startswith("30 rounds are 98% ")
+    assert found["unrolled"].why.startswith("30 iterations of the loop make 98% ")
     assert "scan" in found["unrolled"].to_do
     assert all(row.when == "once" for row in found.values())
 

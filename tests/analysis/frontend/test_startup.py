@@ -146,7 +146,9 @@ def test_a_clock_that_is_set_back(tmp_path: Path) -> None:
     assert lanes(found) == {IMPORTS: (0.5, 1.5, 1.0), DYNAMO: (2.0, 4.0, 2.0)}
     assert found is not None
     assert (found.seconds, round(found.elsewhere, 6), found.unplaced) == (4.0, 1.0, 2)
-    assert "2 pieces of work left out: the clock of this machine was set back meanwhile" in startup_svg(found, "a.py")
+    assert "2 pieces of work left out: the machine&#x27;s clock was set back during the run" in startup_svg(
+        found, "a.py"
+    )
 
 
 def test_what_is_tuned_in_a_first_call_counts_for_itself(tmp_path: Path) -> None:

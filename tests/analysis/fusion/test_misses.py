@@ -193,7 +193,7 @@ def test_one_kernel_with_two_calls_that_run_different_groups(tmp_path: Path) -> 
     ("is_told", "index", "legality", "words"),
     [
         (True, "c0", "free", "by the recorded dependencies nothing must run between"),
-        (False, "c0", "unchecked", "it is not checked here: the dump has no dependencies"),
+        (False, "c0", "unchecked", "the dump has no dependencies to check it"),
         (True, "127 - c0", "other-index", "one reads what the other writes at another index"),
     ],
 )
@@ -232,12 +232,15 @@ def test_where_torch_did_not_ask_whether_it_would_be_right(
     ("between", "is_told", "legality", "told"),
     [
         (False, True, "free", "; by the recorded dependencies nothing must run between the two; torch's other"),
-        (False, False, "unchecked", "; whether both in one kernel would be right is not checked: the dump does not"),
+        (False, False, "unchecked", "; not checked: whether one kernel for both would be correct: the dump does not"),
         (
             True,
             True,
             "illegal",
-            "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2",
+            (
+                "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) must run between: "
+                "op0 → op1 → op2"
+            ),
         ),
     ],
 )
@@ -292,12 +295,12 @@ def test_refused_for_profit_and_illegal_too(tmp_path: Path) -> None:
     told, advice = advice_lines(found)
     assert told.plain == (
         "This is about gain, but one kernel would also be wrong:"
-        " convolution_backward · net.py:10 (op1) stands between: op0 → op1 → op2;"
+        " convolution_backward · net.py:10 (op1) must run between: op0 → op1 → op2;"
         " no setting for fusion changes that."
     )
     assert advice.plain.startswith("In the program: see what runs between the two")
     assert miss_text(only(dump)).endswith(
-        "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) stands between"
+        "; one kernel would also be wrong: convolution_backward · net.py:10 (op1) must run between"
     )
 
 

@@ -138,7 +138,7 @@ def test_kernels_without_a_source_are_those_of_the_same_nodes(tmp_path: Path) ->
     assert (found.generated, found.grouped, found.same_group) == (0, 2, 1)
     assert names_in_log(both_sides[1]) == {"triton_0": "triton_1"}
     text = agreement_text(agreement(*both_sides))
-    assert text.startswith("3 calls, as in the log; 1 of 2 kernels of the same nodes, whose text the log does not have")
+    assert text.startswith("3 calls, as in the log; 1 of 2 kernels compute the same nodes; the log has no text of them")
 
 
 def test_the_share_is_told(tmp_path: Path) -> None:

@@ -71,20 +71,18 @@ MISSES: dict[str, Callable[[Dump], Answer[Any]]] = {
     "--graph model__0_forwrad: no such graph; near: model__0_forward_1.0": lambda dump: find_graph(
         dump, "model__0_forwrad"
     ),
-    "rellu: no node is meant by this; near: relu; list all": lambda dump: find_nodes(Graphs(dump), "rellu"),
-    f"rellu: no node is meant by this in {OTHER}; near: relu; list all": lambda dump: find_node_name(
+    "rellu: no node matches; near: relu; list all": lambda dump: find_nodes(Graphs(dump), "rellu"),
+    f"rellu: no node matches in {OTHER}; near: relu; list all": lambda dump: find_node_name(
         Graphs(dump, OTHER), "rellu"
     ),
-    f"op7: no operation is meant by this in {GRAPH}; near: op1": lambda dump: find_operations(
-        Graphs(dump, GRAPH), ("op7",)
-    ),
+    f"op7: no operation matches in {GRAPH}; near: op1": lambda dump: find_operations(Graphs(dump, GRAPH), ("op7",)),
     "cpp_fused_rleu_0: no kernel of this name; near: cpp_fused_relu_0; list all: show net kernels": (
         lambda dump: find_kernels(Graphs(dump), "cpp_fused_rleu_0")
     ),
     "cpp_fused_reul_0: no kernel of this name; near: cpp_fused_relu_0": lambda dump: Names(dump).find(
         "cpp_fused_reul_0"
     ),
-    "--rank 1: no such rank in net; the run has one process; leave --rank out": lambda dump: find_rank(dump, 1),
+    "--rank 1: no such rank in net; the run has one process; omit --rank": lambda dump: find_rank(dump, 1),
     "--target sm_90: nothing in net was compiled for it; it was compiled for the device": lambda dump: find_target(
         dump, "sm_90"
     ),

@@ -60,7 +60,7 @@ def test_a_name_means_operations(dump: Dump, name: str, operations: tuple[str, .
 @pytest.mark.parametrize(
     ("a", "b", "told"),
     [
-        ("op9", "op2", f"op9: no operation is meant by this in {GRAPH}; near: op"),
+        ("op9", "op2", f"op9: no operation matches in {GRAPH}; near: op"),
         ("sin", "buf0", "sin and buf0: both are computed by op0; name two operations: show"),
         (
             "op0",

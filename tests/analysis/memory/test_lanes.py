@@ -11,7 +11,7 @@ from inspect_compile.analysis.memory.lanes import Lane, lanes, step_memory
 from inspect_compile.analysis.memory.saved import activations
 from inspect_compile.diagrams.memory import folded_chart
 from inspect_compile.dump import Dump
-from inspect_compile.facts import AotInput, AotMetadata, Location, MemoryPlan, Tensor
+from inspect_compile.facts import AotInput, AotMetadata, Fact, Frame, Graph, Location, MemoryPlan, Node, Tensor
 from inspect_compile.graph import CompiledGraph, Graphs
 from tests.conftest import DumpOf
 from tests.diagrams.pictures import FOLDERS, recorded
@@ -63,17 +63,19 @@ def test_layers_that_repeat_are_one_lane(tmp_path: Path) -> None:
             line(4 * number + 1, "allocate", buffer=gone, bytes=10),
             line(4 * number + 2, "free", buffer=gone),
         ]
-    one = CompiledGraph(made(tmp_path, graph(), *facts, MemoryPlan(graph=GRAPH)), GRAPH)
+    nodes = [node(f"relu_{at}", "aten.relu.default", index=at, module=f"h.{at // 2}.act") for at in range(2 * LAYERS)]
+    one = CompiledGraph(made(tmp_path, graph(), *nodes, *facts, MemoryPlan(graph=GRAPH)), GRAPH)
     held = [replace(row, node=f"relu_{at}", where=where) for at, row in enumerate(holders(one, one.memory))]
 
     (lane,) = lanes(one, one.memory, held)
 
     assert lane.nodes == ("relu",)
+    assert lane.layers == tuple(f"h.{number}" for number in range(LAYERS))
 
     assert (len(lane.pieces), lane.most) == (2 * LAYERS, 100 * LAYERS + 10)
     drawn = folded_chart(one.memory, [lane], step_memory(one), "net")
     assert drawn.count("<polygon") == 2, "the curve and the lane"
-    assert "24 pieces" in drawn
+    assert "net.py:5 · h.0 … h.11 ×12 · 24 pieces" in drawn
     assert "saved" not in re.sub(r"<title>.*?</title>", "", drawn), "no key of what is not drawn"
 
 
@@ -88,4 +90,37 @@ def test_parameters_are_the_inputs_that_keep_their_address(tmp_path: Path) -> No
 
     assert step_memory(CompiledGraph(dump, GRAPH)).static == 256
     without = made(tmp_path / "without", graph(), *inputs)
-    assert step_memory(CompiledGraph(without, GRAPH)) == (None, None)
+    assert step_memory(CompiledGraph(without, GRAPH)) == (None, None, None)
+
+
+def test_the_state_of_an_optimizer_is_what_its_compiled_step_changes(tmp_path: Path) -> None:
+    """Of a step that was compiled again, the last; the parameters that it changes are autograd's."""
+    facts: list[Fact] = [graph(), MemoryPlan(graph=GRAPH, outputs=())]
+    for number, changed in enumerate((4_000, 64)):
+        name, compile_id = f"model__{number + 1}_inference_0.0", f"3/{number}"
+        facts += [
+            Frame(graph=compile_id, function="Adam.step", file="/lib/torch/optim/adam.py", line=1, status="compiled"),
+            Graph(graph=name, kind="inference", compile_id=compile_id),
+            AotMetadata(
+                graph=compile_id,
+                inputs=(
+                    AotInput(changes=("data",), requires_grad=True),
+                    AotInput(changes=("data",)),
+                    AotInput(),
+                ),
+            ),
+        ]
+        facts += [
+            Node(
+                graph=name,
+                stage="post_grad",
+                index=index,
+                name=f"arg{index}_1",
+                op="placeholder",
+                target=f"arg{index}_1",
+                values=(Tensor(dtype="float32", size=(size // 4,), bytes=size),),
+            )
+            for index, size in enumerate((1_000_000, changed, 256))
+        ]
+
+    assert step_memory(CompiledGraph(made(tmp_path, *facts), GRAPH)).optimizer == 64

@@ -121,7 +121,7 @@ def test_calls_that_were_not_checked(tmp_path: Path) -> None:
 
     assert found(tmp_path / "a", IS_LOADED, BEGINS, refused) == [("", "", "an input is a DTensor")]
     assert found(tmp_path / "b", IS_LOADED, BEGINS) == [("", "", "its check did not end")]
-    assert found(tmp_path / "c", IS_LOADED, later) == [("", "", "none of its calls was among those to be checked")]
+    assert found(tmp_path / "c", IS_LOADED, later) == [("", "", "its calls were not among those to be checked")]
     assert found(tmp_path / "d") == [("", "", "its code was not loaded where it could be checked")]
     only = replace(FINISHED, numerics=NumericsRequest(graphs=("backward",)))
     assert found(tmp_path / "e", run=only) == []

@@ -197,7 +197,7 @@ def test_a_limit_that_is_reached_is_told_with_its_setting(dump: Dump) -> None:
     assert (remark.knob, remark.numbers) == ("torch._dynamo.config.recompile_limit", {"limit": 2})
 
 
-@pytest.mark.skipif(not covers(names.SKIP_REASON, torch.__version__), reason="this torch does not say why")
+@pytest.mark.skipif(not covers(names.SKIP_REASON, torch.__version__), reason="this torch gives no reason")
 def test_a_skipped_frame_tells_why(dump: Dump) -> None:
     assert "No ops traced for the FX graph" in run_of(dump, "nothing").skip
     assert {row.file for row in dump.rows(Skip)} == {str(PROGRAM)}

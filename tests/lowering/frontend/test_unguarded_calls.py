@@ -239,4 +239,4 @@ def test_functions_of_whose_calls_nothing_tells_are_said_to_be_left_out(tmp_path
 
     assert told.eager_calls_why == {"disabled": 4}
     assert told.uncounted_functions == 2
-    assert eager_calls_text(told).endswith(", without calls of 2 functions that nobody counts")
+    assert eager_calls_text(told).endswith(", calls of 2 functions not counted")

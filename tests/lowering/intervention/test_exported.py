@@ -94,12 +94,12 @@ def test_a_parameter_without_a_size_is_told() -> None:
 )
 def test_nothing_of_a_strangers_runs(line: str, instead: str) -> None:
     assert line in TEXT
-    with pytest.raises(RefusedError, match="none that torch writes there"):
+    with pytest.raises(RefusedError, match="not one that torch writes"):
         of_known_shape(taken(TEXT.replace(line, instead))[0])
 
 
 def test_a_size_is_no_code() -> None:
     evil: dict[str, TensorText] = {**PARAMETERS, "scale": ("float32", ["open('written', 'w')"], [1], "")}
     found, _ = of_exported(runnable(TEXT, ""), evil)
-    with pytest.raises(RefusedError, match="none that torch writes there"):
+    with pytest.raises(RefusedError, match="not one that torch writes"):
         of_known_shape(found)

@@ -124,7 +124,7 @@ def test_the_file_is_taken_apart() -> None:
     [
         ("Repro is not generated due to …", "", "a graph with a BackwardState among its inputs"),
         ("ERROR: Repro will not work as intended, no Heuristics\n", "", "not write all of the graph: no Heuristics"),
-        ("import torch\nclass Repro(", "", "fx_graph_runnable.py is no Python at line 2"),
+        ("import torch\nclass Repro(", "", "fx_graph_runnable.py is not Python at line 2"),
         ("import torch\n", "", "fx_graph_runnable.py holds no graph"),
         (RUNNABLE, "", "does not have the subgraph true_graph_0"),
     ],
@@ -161,7 +161,7 @@ def test_symbols_keep_their_names() -> None:
     assert symbols.values["s77"].node.hint == 12
     assert str(symbols.value("2*s77", None)) == "2*s77"
     assert str(symbols.value("s5", 7)) == "s5"
-    with pytest.raises(RefusedError, match="the size zf9 of an input can't be made again"):
+    with pytest.raises(RefusedError, match="the size zf9 of an input can't be recreated"):
         symbols.value("zf9", None)
 
 

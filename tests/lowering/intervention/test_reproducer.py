@@ -173,7 +173,10 @@ def test_what_is_kept_is_limited(keep: str, tmp_path: Path, inductor_cache: Path
         (("-o", "beside.py"), "beside.pt: exists already"),
         (("-o", "missing/repro.py"), "missing/repro.pt: cannot be written (No such file or directory)"),
         (("--kernel", "nope", "-o", "repro.py"), "nope: no kernel of this name"),
-        (("--kernel", "mm", "-o", "repro.py"), "mm: nothing wrong is recorded of it; kept are launches of cpp_fused"),
+        (
+            ("--kernel", "mm", "-o", "repro.py"),
+            "mm: nothing wrong is recorded of it; the kept launches are of cpp_fused",
+        ),
         (("--graph", "model__9", "-o", "repro.py"), "no wrong launch is in such a graph"),
         (("--graph", "model__9", "--causes"), "nothing wrong is recorded of such a graph; there is of model__0"),
         (("--kernel", "cpp", "--causes"), "--causes: of a graph"),

@@ -123,8 +123,11 @@ def test_a_stand_in_returns_what_was_recorded() -> None:
     ("line", "told"),
     [
         ("a = torch.ops.test_stand_in.other.default(x)", "what it returns was not recorded"),
-        ("a = torch.ops.load_library.other.default(x)", "which is no name of an operator"),
-        ("a = torch.ops.profiler._record_function_exit._RecordFunction(x)", "which is here and no operator of a graph"),
+        ("a = torch.ops.load_library.other.default(x)", "which is not the name of an operator"),
+        (
+            "a = torch.ops.profiler._record_function_exit._RecordFunction(x)",
+            "which is here, and is not an operator of a graph",
+        ),
     ],
 )
 def test_what_cannot_be_stood_in_for_is_told(line: str, told: str) -> None:

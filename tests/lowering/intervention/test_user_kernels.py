@@ -123,7 +123,7 @@ def test_a_call_that_is_not_as_torch_writes_it(line: str, instead: str) -> None:
 )
 def test_nothing_of_a_strangers_runs(line: str, instead: str) -> None:
     assert line in TEXT
-    with pytest.raises(RefusedError, match="none that torch writes there"):
+    with pytest.raises(RefusedError, match="not one that torch writes"):
         taken(TEXT.replace(line, instead))
 
 

@@ -76,7 +76,7 @@ def test_every_section_tells_of_the_node(dump_of: DumpOf) -> None:
 def test_a_buffer_stands_for_the_nodes_behind_it(dump_of: DumpOf) -> None:
     text = page(Dump(dump_of("conv_bias").dump), "buf3")
 
-    assert text.startswith("buf3  stands for 1 node: squeeze\n")
+    assert text.startswith("buf3  means 1 node: squeeze\n")
     assert "\nsqueeze   aten.squeeze.dim   post-grad node" in text
 
 
@@ -144,12 +144,12 @@ def test_a_name_that_means_nothing_or_too_much(tmp_path: Path) -> None:
     )
 
     assert "near: convolution" in error(dump, "convoluton")
-    assert "no node is meant by this" in error(dump, "zzz")
+    assert "no node matches" in error(dump, "zzz")
     heads = [line for line in page(dump, "relu").splitlines() if line.startswith("relu ")]
     assert [graph for graph in (GRAPH, other) for line in heads if graph in line] == [GRAPH, other]
-    assert "which one?" in error(dump, "")
+    assert "name one" in error(dump, "")
     assert page(dump, "relu", graph=other).startswith("relu ")
-    assert page(dump, "buf0").startswith("buf0  stands for 1 node: relu")
+    assert page(dump, "buf0").startswith("buf0  means 1 node: relu")
 
 
 def test_text_of_a_dump_is_only_text(tmp_path: Path) -> None:

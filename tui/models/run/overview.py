@@ -50,7 +50,7 @@ class Lead(NamedTuple):
 
 
 class OverviewRow(NamedTuple):
-    """One row; `right` is flush right. The first of `texts` that fits is shown."""
+    """One row; `right` is flush right, as far as it leaves room. The first of `texts` that fits is shown."""
 
     key: str
     texts: Sequence[Sequence[Span]]
@@ -77,12 +77,15 @@ class OverviewSheet(Sheet):
             inner = width - 2
             line = row.table.titles(inner) if row.place < 0 else row.table.spans(row.place, inner)
             return [Span("  "), *line]
-        right = sum(cell_len(span.text) for span in row.right)
-        left = width - right - 2 * bool(right)
+        least = cell_len(plain(tuple(row.texts[-1])))
+        sides = (row.right, row.right[:1] if row.right and row.right[0].role == "key" else (), ())
+        right = next((side for side in sides if least + cell_len(plain(tuple(side))) + 2 * bool(side) <= width), ())
+        size = cell_len(plain(tuple(right)))
+        left = width - size - 2 * bool(right)
         text = next((one for one in row.texts if cell_len(plain(tuple(one))) <= left), row.texts[-1])
         shown = fitted(list(text), max(left, 0))
-        gap = width - right - sum(cell_len(span.text) for span in shown)
-        return [*shown, *((Span(" " * gap), *row.right) if right else ())]
+        gap = width - size - sum(cell_len(span.text) for span in shown)
+        return [*shown, *((Span(" " * gap), *right) if right else ())]
 
     def plain(self, index: int) -> str:
         """Its text at length."""

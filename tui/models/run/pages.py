@@ -74,7 +74,7 @@ def run_page(dump: Dump, *, has_program: bool) -> list[StyledLine]:
     shown += [_fact(name, value) for name, value in facts if value]
     shown += _runtime(dump)
     if run.omitted:
-        shown += _section("Not all is here", (styled(f"▲ {one_line(row.message)}", "warn") for row in run.omitted))
+        shown += _section("Incomplete", (styled(f"▲ {one_line(row.message)}", "warn") for row in run.omitted))
     if run.notes:
         shown += _section("Notes", (styled(f"· {note}") for note in run.notes))
     if broken := disabled(dump):

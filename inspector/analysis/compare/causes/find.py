@@ -220,7 +220,7 @@ def _generated(region: Region) -> Finding:
     if region.a and region.b and kinds == {"extern"}:
         summary = f"{kernels[1][0]} is called, was {kernels[0][0]}"
         if kernels[0] == kernels[1]:
-            summary = f"{kernels[1][0]} is called for other nodes, as far as these were recorded"
+            summary = f"{kernels[1][0]} is called for other nodes, as far as recorded"
         return Finding("library", kernels[1][0], summary, ("library", kernels), where, old, *kernels)
     are_known = any(call.launch.groups or call.launch.nodes for calls in region for call in calls)
     if region.a and region.b and "extern" not in kinds and are_known:

@@ -156,7 +156,7 @@ def _winner(query: TuningQuery | None) -> str:
 def _timed(query: TuningQuery | None) -> tuple[str, ...]:
     """The choices with their times, the winner first."""
     if query is None:
-        return ("nothing was asked",)
+        return ("no request",)
     winner = query.winner.label if query.winner is not None else ""
     rows = sorted(
         query.choices, key=lambda row: (row.label != winner, row.milliseconds is None, row.milliseconds or 0.0)

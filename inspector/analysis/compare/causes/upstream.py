@@ -112,7 +112,7 @@ class Upstream:
         if first.stage == "dynamo":
             targets = [self._targets(origins, is_b=is_b) for is_b in (True, False)]
             traced = (
-                f"{targets[0]}, was {targets[1]}" if targets[0] != targets[1] else f"{targets[0]} of other arguments"
+                f"{targets[0]}, was {targets[1]}" if targets[0] != targets[1] else f"{targets[0]} with other arguments"
             )
             message = self._given(first) or f"the same line was traced to {traced}"
             return Finding("dynamo", made, message, ("dynamo", key), where, old, ours, theirs)
@@ -127,7 +127,7 @@ class Upstream:
             )
             return Finding("pass", row.name, summary, ("pass", row.stage, row.name, is_b), where, old, ours, theirs)
         if first.stage == "aot" and "joint" in self._stages.compared:
-            message = "the graph is split into forward and backward elsewhere: other values are saved or recomputed"
+            message = "the partitioner splits the graph differently: other values are saved or recomputed"
             return Finding("partition", made, message, ("partition",), where, old, ours, theirs)
         if first.stage in ("joint", "aot"):
             message = f"AOTAutograd traced {made} to other operators: a decomposition, or what autograd adds, differs"

@@ -94,7 +94,7 @@ def advice(
         dimension=size["dimension"] if size else "",
         holder=failed.holder or "object",
         what=failed.what,
-        line=f"{Path(line.file).name}:{line.line}" if line is not None else "a line that is not known",
+        line=f"{Path(line.file).name}:{line.line}" if line is not None else "an unknown line",
     )
 
 

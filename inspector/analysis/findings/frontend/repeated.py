@@ -63,8 +63,10 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
         took = times.of(compile_id)
         kind = LAYERS if repeated.layers else UNROLLED
         alike = alike_kernels(dump, [graph for graph in graphs if graph.fact.compile_id == compile_id])
-        kernels = "" if alike is None else f"; {alike.several} of {alike.all} kernels are {alike.kinds} but for numbers"
-        holder = f"layers of {repeated.layers}" if repeated.layers else "rounds"
+        kernels = (
+            "" if alike is None else f"; {alike.several} of {alike.all} kernels are {alike.kinds} except for numbers"
+        )
+        holder = f"layers of {repeated.layers}" if repeated.layers else "iterations of the loop"
         yield Finding(
             kind=UNROLLED,
             graph=compile_id,
@@ -74,7 +76,7 @@ def found(dump: Dump, graphs: list[CompiledGraph], costs: Costs) -> Iterator[Fin
             when=ONCE,
             sure=ESTIMATED,
             is_bound=True,
-            why=f"{repeated.times:,} {holder} are {share:.0%} of the {len(nodes):,} nodes that were traced{kernels}",
+            why=f"{repeated.times:,} {holder} make {share:.0%} of the {len(nodes):,} traced nodes{kernels}",
             to_do=WORDS[kind].to_do,
         )
 

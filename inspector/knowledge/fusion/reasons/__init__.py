@@ -16,7 +16,7 @@ from inspect_compile.knowledge.fusion.reasons.scheduler import SCHEDULER
 from inspect_compile.knowledge.fusion.reasons.template import TEMPLATE
 
 REASONS: Final[tuple[Reason, ...]] = (*SCHEDULER, *TEMPLATE, *BACKENDS, *OURS)
-UNKNOWN: Final = "torch's own words: inspect-compile does not know this reason"
+UNKNOWN: Final = "torch's words: inspect-compile does not know this reason"
 _LONGEST_SLUG: Final = 48
 
 _CODES: Final = {reason.code: reason for reason in REASONS}

@@ -110,7 +110,7 @@ BACKENDS: Final = (
     Reason(
         "cutlass-no-name",
         ("{} does not have a computed buffer name",),
-        "what follows the CUTLASS kernel has no buffer of its own",
+        "what follows the CUTLASS kernel has no separate buffer",
         "backend",
     ),
     Reason(

@@ -160,7 +160,7 @@ def _efficient_offset(asked: Question) -> str | None:
         # A symbolic offset counts as aligned, as in torch: the kernel checks it again when it runs.
         empty = any(isinstance(size, int) and size == 0 for size in operand.sizes)
         if not empty and isinstance(operand.offset, int) and operand.offset % step:
-            return f"a tensor begins at element {operand.offset}, no multiple of {step}"
+            return f"a tensor begins at element {operand.offset}, not a multiple of {step}"
     return None
 
 

@@ -129,8 +129,8 @@ def _answers(program: MappedProgram) -> dict[str, Callable[..., Any]]:
 def _statistics(program: MappedProgram) -> dict[str, Callable[..., Any]]:
     """Functions of torch.cuda → replacements that write a remark, because nothing is measured."""
     there = {"mem_get_info": lambda: (program.target.memory, program.target.memory)}
-    messages = dict.fromkeys(STATISTICS, "nothing is measured without the device, and it says 0")
-    messages["mem_get_info"] = "nothing is measured without the device, and it says that all memory is free"
+    messages = dict.fromkeys(STATISTICS, "nothing is measured without the device: it reports 0")
+    messages["mem_get_info"] = "nothing is measured without the device, and it reports all memory as free"
     return {
         name: _noted(program, f"torch.cuda.{name}", messages[name], answer)
         for name, answer in {**STATISTICS, **there}.items()
@@ -157,7 +157,7 @@ def _refused(program: MappedProgram, name: str, function: Callable[..., Any]) ->
 
     def refused(*arguments: Any, **named: Any) -> Any:
         if not is_torch(sys._getframe(1)):
-            program.unmapped(f"torch.cuda.{name}", "torch does as it does without a GPU")
+            program.unmapped(f"torch.cuda.{name}", "torch behaves as without a GPU")
         return function(*arguments, **named)
 
     return refused

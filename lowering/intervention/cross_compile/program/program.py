@@ -87,7 +87,9 @@ class MappedProgram:
 
     def reads(self) -> None:
         """The program reads a number after some were made up."""
-        message = "a number is read here that made-up ones may have gone into: the GPU's may take another branch"
+        message = (
+            "a number is read here that may depend on made-up ones: on the GPU the program may take another branch"
+        )
         self.remark("target-reads-made-up", message, ids=tuple(self.made_up))
 
     def unmapped(self, what: str, instead: str) -> None:
@@ -98,7 +100,7 @@ class MappedProgram:
         """The program ended, with `error` or with none: a remark is written if only a GPU has what it needed."""
         if error is not None and any(text in str(error) for text in _NEEDS_GPU):
             what = str(error).splitlines()[0]
-            message = f"the program ended with what can't be mapped to the CPU: {what}"
+            message = f"the program ended with something that can't be mapped to the CPU: {what}"
             self.remark("target-cuda", message, _line_of(error.__traceback__))
 
 

@@ -11,7 +11,7 @@ from inspect_compile.lowering.intervention.numerics.inputs import RandomState, c
 from inspect_compile.torch_compat.runtime import COPY_EACH
 
 _copy_each: Any = COPY_EACH.load()
-_CHANGED: Final = "input {at} was changed, or is gone, before the flag was read"
+_CHANGED: Final = "input {at} was changed or freed before the flag was read"
 
 
 class LostError(Exception):
@@ -97,7 +97,7 @@ class Slot:
     def _made(self, before: torch.Tensor | None, value: torch.Tensor) -> torch.Tensor:
         size = _bytes(value) - (0 if before is None else _bytes(before))
         if not self._room.take(size):
-            message = f"what it was given is more than the {self._room.limit:,} bytes that --keep allows"
+            message = f"its inputs are more than the {self._room.limit:,} bytes that --keep allows"
             raise LostError(message)
         self.bytes += size
         try:

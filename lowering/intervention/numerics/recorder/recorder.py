@@ -22,7 +22,7 @@ _EXPLAINED: Final = 3
 """How often NaN, and Inf, is explained that comes into the results of a graph, goes away and comes again."""
 _PATIENCE: Final = 10.0
 """Seconds to wait at the end for flags that are on their way: a device may hang."""
-_NO_FORWARD: Final = "its forward call is not known, or what that was given was not kept"
+_NO_FORWARD: Final = "its forward call is not known, or its inputs were not kept"
 _UNSURE: Final = 4
 """Of so many forward calls that save nothing of their own what they were given is kept: torch says of no such call that
 its backward cannot follow any more.

@@ -42,7 +42,7 @@ from inspect_compile.lowering.intervention.numerics.upstream.origins import Orig
 from inspect_compile.lowering.intervention.numerics.upstream.shadow import EXACT, Shadowed
 from inspect_compile.probe import let_pass
 
-_MADE: Final = "AOTAutograd returns it in the place of results that share its memory"
+_MADE: Final = "AOTAutograd returns it instead of results that share its memory"
 _CHANGED: Final = "a gradient is given for an input that the graph changes"
 _AUTOCAST: Final = "the forward ran under autocast, and whether the backward does in eager is not known"
 _FORMS: Final = "strides and shared memory of the results"
