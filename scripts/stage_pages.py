@@ -18,7 +18,7 @@ PAGES: Final = ROOT / "build" / "pages"
 
 NOTES: Final = {
     "docs/findings.md": "Tried by hand",
-    "docs/harmless.md": "What is tried",
+    "docs/harmless.md": "How it is tested",
     "docs/memory.md": "How it is tested",
     "docs/numerics.md": "How well this works",
     "docs/security.md": "How it is tested",

@@ -129,8 +129,8 @@ NAMES = {
 }  # fmt: skip
 """What stands in pages for names of a program's → names of the sample."""
 NOT_OF_THIS_DUMP = (
-    "no such replay", "no such target", "no such stage", "no distributed run", "is not known", "no such rank",
-    "has no ptx", "no launch was checked", "was compiled for it", "target_sm_90: no such dump", "is there already",
+    "no such replay", "no such target", "no such stage", "not a distributed run", "is not known", "no such rank",
+    "has no ptx", "no launch was checked", "was compiled for it", "target_sm_90: no such dump", "already exists",
 )  # fmt: skip
 """What commands say of a part that a dump without it does not have."""
 

@@ -61,7 +61,7 @@ class Magic:
         try:
             asked = _parser().parse_args(shlex.split(line))
             if asked.name is not None and not asked.name.isidentifier():
-                raise CommandError(f"{_CELL}: {asked.name} is no name of a variable")
+                raise CommandError(f"{_CELL}: {asked.name} cannot be the name of a variable")
             opened = capture(asked.output, recompile=asked.recompile, numerics=asked.numerics, level=asked.level)
             self._recording = opened.__enter__()
         except (CommandError, DumpError, RuntimeError, ValueError) as error:

@@ -19,7 +19,7 @@ READER = os.environ.get("INSPECT_COMPILE_READER", sys.executable)
 HIDDEN = "" if IS_REAL else "torch triton sympy numpy"
 PROGRAMS = Path(__file__).parent / "programs"
 PROFILE = Path(__file__).parents[1] / "profiles" / "data" / "inference"
-NOT_HERE = {"draw DUMP ranks": "no distributed run", "draw DUMP roofline": "peaks of this CPU are not known"}
+NOT_HERE = {"draw DUMP ranks": "not a distributed run", "draw DUMP roofline": "peaks of this CPU are not known"}
 REFUSED = {
     "name DUMP no_such_kernel": "no kernel of this name",
     "replay DUMP": "torch is not installed here; to compile again: pip install 'inspect-compile[record]'",

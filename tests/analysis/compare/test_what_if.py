@@ -59,7 +59,7 @@ def test_a_pair_that_comes_together_and_what_else_changes(tmp_path: Path) -> Non
     assert _text(found).splitlines() == [
         "max_fusion_size=256  fuses op0 and op1, in kernel_op0_op1",
         "  whole graph  3 kernels, 3 groups, reads 192 B, writes 32 B",
-        "  apart also   op2 × op3",
+        "  also apart   op2 × op3",
         "  set it  torch._inductor.config.max_fusion_size=256   allows groups of more operations",
         "  inspect-compile show dump --replay 1 fusion",
     ]
@@ -74,7 +74,7 @@ def test_a_pair_that_stays_apart(tmp_path: Path) -> None:
     text = _text(found)
     assert text.startswith("max_fusion_size=256  does not fuse op0 and op1\n")
     assert "kernels 4 → 3, groups 4 → 3, reads 192 B (64 B less)" in text
-    assert "fused also   op2 × op3" in text
+    assert "also fused   op2 × op3" in text
     assert "set it" not in text
 
 
