@@ -103,7 +103,10 @@ def test_another_configuration(capsys: Capture) -> None:
         (["kernel", KERNEL, "--line", "x.py"], "--line x.py: neither a line of the kernel's source, `25`, nor one of"),
         (["kernel", KERNEL, "--line", "net.py:8"], f"no statement of {KERNEL} belongs to it; there are: net.py:7"),
         (["kernel", KERNEL, "--node", "add"], f"--node add: no statement of {KERNEL} belongs to it; there are: relu"),
-        (["kernel", KERNEL, "--line", "19", "--node", "relu"], f"19 and relu: no statement of {KERNEL} belongs to both"),
+        (
+            ["kernel", KERNEL, "--line", "19", "--node", "relu"],
+            f"19 and relu: no statement of {KERNEL} belongs to both",
+        ),
         (["kernel", KERNEL, "--line", "2"], f"{KERNEL}: no stage has code of this line of its source"),
         (["kernel", KERNEL, "--line", "25", "--stage", "amdgcn"], f"{KERNEL}: no amdgcn: it has ttir"),
         (["kernel", LAUNCHER, "--stage", "all"], f"{LAUNCHER}: torch kept its launcher alone"),
