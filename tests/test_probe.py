@@ -212,7 +212,7 @@ def test_an_answer_of_another_type_stands_for_nothing(thing: Any, tmp_path: Path
 
     assert thing().work(1) == 2
     assert (probes.hooks[0].state, probes.hooks[0].off) == ("failed", True)
-    assert "the answer is no int but a str" in probes.hooks[0].reason
+    assert "the answer is of type str, not int" in probes.hooks[0].reason
 
 
 class _Iterating:

@@ -271,7 +271,7 @@ class Probes(Guard):
         def checked(instance: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             answer = instead(instance, args, kwargs)
             if answer is not NotImplemented and not isinstance(answer, kind):
-                raise TypeError(f"the answer is not a {kind.__name__} but a {type(answer).__name__}")
+                raise TypeError(f"the answer is of type {type(answer).__name__}, not {kind.__name__}")
             return answer
 
         def watched(plain: Callable[..., Any], *, is_method: bool) -> Callable[..., Any]:

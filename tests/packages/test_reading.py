@@ -23,7 +23,7 @@ NOT_HERE = {"draw DUMP ranks": "not a distributed run", "draw DUMP roofline": "p
 REFUSED = {
     "name DUMP no_such_kernel": "no kernel of this name",
     "replay DUMP": "torch is not installed here; to compile again: pip install 'inspect-compile[record]'",
-    "numerics DUMP --causes": "nothing wrong is recorded",
+    "numerics DUMP --causes": "nothing wrong or worse than eager is recorded",
     "import LOG": "torch is not installed here",
 }
 
