@@ -7,9 +7,11 @@ import tempfile
 from pathlib import Path
 
 from tests.tui.driving import TESTS
-from tests.tui.tour import README, STOPS, Stop, app_of, go, prepare
+from tests.tui.moving import moving
+from tests.tui.tour import MOVING, PANES, STOPS, Stop, app_of, go, prepare
 
 PICTURES = TESTS.parent / "docs" / "images" / "tour"
+README = PICTURES.parent / "answers.svg"
 
 
 async def draw(stop: Stop) -> str:
@@ -28,8 +30,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         prepare(Path(folder))
         os.chdir(folder)
-        for stop in (README, *STOPS):
-            (PICTURES / f"{stop.name}.svg").write_text(asyncio.run(draw(stop)), encoding="utf-8")
+        drawn = {stop.name: asyncio.run(draw(stop)) for stop in (PANES, *STOPS)}
+    for name, picture in drawn.items():
+        (PICTURES / f"{name}.svg").write_text(picture, encoding="utf-8")
+    README.write_text(moving({title: drawn[name] for name, title in MOVING.items()}), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -8,13 +8,13 @@ import pytest
 from inspect_compile.tui.keys.actions import Action
 from inspect_compile.tui.screens.help import ALL
 from tests.tui.driving import TESTS
-from tests.tui.tour import README, STOPS, Stop, app_of, go, prepare
+from tests.tui.tour import PANES, STOPS, Stop, app_of, go, prepare
 
 DOCS = TESTS.parent / "docs"
 TEXT = (DOCS / "tour.md").read_text("utf-8")
 
 
-@pytest.mark.parametrize("stop", [*STOPS, README], ids=lambda stop: stop.name.rpartition("/")[2])
+@pytest.mark.parametrize("stop", [*STOPS, PANES], ids=lambda stop: stop.name.rpartition("/")[2])
 async def test_a_stop_shows_what_it_is_about(here: Path, stop: Stop) -> None:
     prepare(here)
     async with app_of(stop).run_test(size=stop.size) as pilot:

@@ -39,8 +39,15 @@ STOPS: Final = (
     Stop("numerics", ("x",), ("wrong",), "checked"),
     Stop("diff", ("down",) * 3, ("1 kernel differs", "for("), "old new"),
 )
-README: Final = Stop("../tui", ("1", "/", "rows, columns = ", "enter", "6", "t"), ("softmax",), "mixed", (160, 38))
-"""The picture of the README."""
+PANES: Final = Stop("../tui", ("1", "/", "rows, columns = ", "enter", "6", "t"), ("softmax",), "mixed", (160, 38))
+"""The picture of docs/tui.md."""
+MOVING: Final = {
+    "overview": "inspect-compile open walks: what to do first, and which lines cost most",
+    "why": "5 s s: why two operations are not one kernel",
+    "source": "g and its name, w: the node and the line of each statement of a kernel",
+    "numerics": "x: which kernel is wrong (another program, with planted errors)",
+}
+"""The stops of the README's moving picture: their titles name the keys that lead there and the question."""
 
 
 def prepare(folder: Path) -> None:
