@@ -50,10 +50,17 @@ class Page:
             assert asyncio.get_running_loop().time() < deadline, f"it never came to be so: {code}"
             await asyncio.sleep(0.1)
 
-    async def opens(self, file: Path, *, script: bool = True, width: int = 1400, dark: bool = False) -> None:
-        """Show a file once the browser is ready to tell what it thinks of it; without `script` none of it runs."""
+    async def opens(
+        self, file: Path, *, script: bool = True, width: int = 1400, dark: bool = False, lacks: str = ""
+    ) -> None:
+        """Show a file once the browser is ready to tell what it thinks of it; without `script` none of it runs.
+
+        `lacks`: a name of the browser that an older one does not have.
+        """
         for domain in ("Page", "Runtime", "Log", "Network"):
             await self.ask(f"{domain}.enable")
+        if lacks:
+            await self.ask("Page.addScriptToEvaluateOnNewDocument", source=f"delete window.{lacks}")
         await self.ask("Emulation.setScriptExecutionDisabled", value=not script)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         await self.ask("Emulation.setDeviceMetricsOverride", **size)

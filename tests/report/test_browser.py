@@ -164,3 +164,9 @@ async def test_nothing_of_a_hostile_dump_runs(tmp_path: Path, monkeypatch: pytes
         assert await page.says("document.querySelectorAll('iframe, img, object, embed, link').length") == 0
         text = await page.says("document.body.textContent")
         assert all(attempt in " ".join(text.split()) for attempt in HOSTILE)
+
+
+async def test_a_browser_that_is_too_old_is_told(tmp_path: Path) -> None:
+    page_text = written(tmp_path, recorded(tmp_path))
+    async with shown(tmp_path, page_text, lacks="DecompressionStream") as page:
+        assert "This browser cannot unpack" in await page.says("document.querySelector('header').textContent")

@@ -5,6 +5,14 @@ async function inflated(text) {
   return new Response(new Blob([data]).stream().pipeThrough(new DecompressionStream("deflate-raw"))).text();
 }
 
+function canUnpack() {
+  try {
+    return Boolean(new DecompressionStream("deflate-raw"));
+  } catch {
+    return false;
+  }
+}
+
 async function unpackOne(pack) {
   const text = await inflated(pack.content.textContent);
   if (!pack.isConnected) return; // unpacked meanwhile

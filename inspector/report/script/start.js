@@ -1,4 +1,8 @@
 document.addEventListener("DOMContentLoaded", () => {
+  if (!canUnpack()) {
+    const newer = "use Chrome 123, Firefox 120, Safari 17.5 or newer";
+    document.querySelector("header").append(made("p", `This browser cannot unpack long tables, code, pictures and texts: ${newer}.`));
+  }
   searchBar();
   dumpField();
   helpPanel();
