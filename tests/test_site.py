@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from scripts import stage_pages
+from tests.scripted import script
 
+stage_pages = script("stage_pages")
 ROOT = Path(__file__).resolve().parent.parent
 
 

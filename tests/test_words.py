@@ -1,6 +1,5 @@
 """Words and turns that CONTRIBUTING bans from what a person reads: texts of the program, and its documentation."""
 
-import importlib.util
 import re
 from pathlib import Path
 from types import ModuleType
@@ -8,20 +7,16 @@ from typing import Final
 
 import pytest
 
+from tests.scripted import script
+
 ROOT: Final = Path(__file__).parent.parent
 STYLE: Final = "## How words are written"
-SCRIPT: Final = ROOT / "scripts" / "words.py"
 
 
 @pytest.fixture(scope="session")
 def words() -> ModuleType:
-    """scripts/words.py: the repository's root is not on sys.path, so that it is loaded by its file."""
-    spec = importlib.util.spec_from_file_location(SCRIPT.stem, SCRIPT)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    """The catalogue."""
+    return script("words")
 
 
 def banned() -> re.Pattern[str]:

@@ -9,8 +9,9 @@ import pytest
 
 from inspect_compile.commands import COMMANDS
 from inspect_compile.commands.usage import exits
-from scripts import command_reference
+from tests.scripted import script
 
+command_reference = script("command_reference")
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference.md"
 
 

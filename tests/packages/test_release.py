@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import inspect_compile
-from scripts.release import declared_version, obstacles
+from tests.scripted import script
 
+release = script("release")
 ROOT = Path(__file__).resolve().parents[2]
 READY = {
     "inspector/__init__.py": '"""Words."""\n\n__version__ = "1.2.3"\n',
@@ -37,12 +38,12 @@ def commit(folder: Path) -> None:
 
 
 def test_a_checkout_that_is_ready(checkout: Path) -> None:
-    assert obstacles(checkout, declared_version(checkout)) == []
+    assert release.obstacles(checkout, release.declared_version(checkout)) == []
 
 
 def test_the_version_stands_in_one_place() -> None:
     if (ROOT / "inspector").is_dir():
-        assert declared_version(ROOT) == inspect_compile.__version__
+        assert release.declared_version(ROOT) == inspect_compile.__version__
     places = [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "setup.py", "recipe/meta.yaml")]
     assert not any(f'"{inspect_compile.__version__}"' in text for text in places)
 
@@ -57,12 +58,12 @@ def test_the_version_stands_in_one_place() -> None:
 )
 def test_what_is_not_ready(checkout: Path, name: str, text: str, why: str) -> None:
     (checkout / name).write_text(text)
-    assert "there are changes that are not committed" in obstacles(checkout, "1.2.3")
+    assert "there are changes that are not committed" in release.obstacles(checkout, "1.2.3")
     commit(checkout)
-    (found,) = obstacles(checkout, "1.2.3")
+    (found,) = release.obstacles(checkout, "1.2.3")
     assert found.startswith(why)
 
 
 def test_a_version_that_is_out(checkout: Path) -> None:
     git(checkout, "tag", "v1.2.3")
-    assert obstacles(checkout, "1.2.3") == ["there is a tag v1.2.3 already"]
+    assert release.obstacles(checkout, "1.2.3") == ["there is a tag v1.2.3 already"]
