@@ -200,8 +200,6 @@ class Loaded(msgspec.Struct, frozen=True):
     """What `torch.cuda.is_available` says."""
     knows_isa: bool
     """Which vector instructions C++ kernels can use: it compiles and runs programs to find that out."""
-    is_hashed: bool
-    """Its own sources are, for the keys of its caches."""
 
 
 class Answer(msgspec.Struct, frozen=True, kw_only=True):

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.analysis.findings.kept import summaries_of
-from inspect_compile.analysis.frontend.call_tree import CompileRow, TreeLine, call_tree, compile_rows
+from inspect_compile.analysis.frontend.call_tree import CompileRow, TreeLine, call_tree
 from inspect_compile.analysis.frontend.traced import artifact_rows
 from inspect_compile.facts import Graph
 from inspect_compile.graph import Graphs
@@ -38,11 +38,12 @@ _TITLES: Final = tuple(column.title for column in COLUMNS)
 class Compiles:
     """Everything about the compiles of one run."""
 
-    def __init__(self, dump: "Dump", places: Places, links: Links) -> None:
+    def __init__(self, dump: "Dump", rows: list[CompileRow], places: Places, links: Links) -> None:
         self._dump = dump
+        self._rows = rows
         self._places = places
+        self._ids = places.of_graph("")
         self._links = links
-        self._rows = list(compile_rows(Graphs(dump)))
         self._failed = [row for status in BADLY for row in self._rows if row.status == status]
         graphs = [] if dump.run.origin else list(Graphs(dump))
         self._failed_graphs = [row for row in summaries_of(dump, graphs) if row.status == "failed"]
@@ -70,8 +71,7 @@ class Compiles:
         chips = (self._chip(row) for row in self._rows if row.graph)
         yield element("p", joined(*chips, between=" "), class_="index")
         yield element("h3", "The lines that led to each compile", id="table-compiles")
-        given: set[str] = set()
-        yield self._tree(list(call_tree(self._rows)), texts, given)
+        yield self._tree(list(call_tree(self._rows)), texts)
 
     def _failures(self) -> Markup:
         parts = [element("h3", "Failures", id=FAILURES)]
@@ -95,7 +95,7 @@ class Compiles:
         about = f"{row.status}{', again' if row.again else ''}: {one_line(row.function)}"
         return element("a", one_line(row.graph), href=link, class_=f"chip {kind}", title=about)
 
-    def _tree(self, lines: Sequence[TreeLine], texts: Callable[[str], str | None], given: set[str]) -> Markup:
+    def _tree(self, lines: Sequence[TreeLine], texts: Callable[[str], str | None]) -> Markup:
         """Lists in lists, as deep as the lines call each other."""
         parts: list[str] = ['<ul class="tree">']
         depth = 0
@@ -107,17 +107,17 @@ class Compiles:
             while depth > wanted:
                 parts.append("</ul>")
                 depth -= 1
-            parts.append(self._line(line, texts, given))
+            parts.append(self._line(line, texts))
         parts += ["</ul>"] * (depth + 1)
         return Markup("".join(parts))
 
-    def _line(self, line: TreeLine, texts: Callable[[str], str | None], given: set[str]) -> Markup:
+    def _line(self, line: TreeLine, texts: Callable[[str], str | None]) -> Markup:
         shown = dict(zip(_TITLES, cells(COLUMNS, line), strict=True))
         words = self._spans(without_blanks(shown["called by"])[1])
         row = line.compile
         if row is None:
             names = [name for name in map(line_text, line.where) if self._places.is_call(name)]
-            return Markup(f"<li{self._id('line', names[0], given) if names else ''}>{words}")
+            return Markup(f"<li{self._id('line', names[0]) if names else ''}>{words}")
         facts = [self._spans(shown[title]) for title in ("became", "time") if plain(shown[title])]
         facts += [
             escaped(number_of(count, word))
@@ -130,16 +130,13 @@ class Compiles:
         because = shown["because"]
         why = element("div", self._spans(because), class_="because") if plain(because) else Markup("")
         head = joined(element("b", one_line(row.graph)), " ", words, "  ", joined(*facts, between=", "), "  ")
-        found = self._id("compile", row.graph, given)
+        found = self._id("compile", row.graph)
         return Markup(f'<li class="compile"{found}>{head}{joined(*there, between=" ")}{why}')
 
-    def _id(self, kind: str, name: str, given: set[str]) -> str:
+    def _id(self, kind: str, name: str) -> str:
         """The attribute for the first element that stands for a name."""
-        place = self._places.place(kind, name)
-        if place is None or place in given:
-            return ""
-        given.add(place)
-        return f' id="{escaped(place)}"'
+        place = self._ids.take(kind, name)
+        return "" if place is None else f' id="{escaped(place)}"'
 
     def _graphs(self, row: CompileRow) -> list[Graph]:
         return self._dump.graphs_of_compile(row.graph) if row.graph else []

@@ -53,16 +53,13 @@ LEADS: Final[Mapping[str, Callable[[], Callable[[StyledLine], str | None]]]] = {
 
 def at_breaks(places: Places) -> Callable[[StyledLine], str | None]:
     """The id of the first line of `dynamo` that tells of a graph break at a line of the program."""
-    given: set[str] = set()
+    ids = places.of_graph("")
 
     def id_of(line: StyledLine) -> str | None:
         if not any(span.text.startswith(_BREAK) for span in line.spans[:2]):
             return None
-        name = next((word for word in line.plain.split() if places.is_break(word) and word not in given), None)
-        if name is None:
-            return None
-        given.add(name)
-        return places.place("line", name)
+        taken = (ids.take("line", word) for word in line.plain.split() if places.is_break(word))
+        return next((place for place in taken if place is not None), None)
 
     return id_of
 

@@ -79,7 +79,7 @@ class Places:
         return None if found is None else f"#{quote(found, safe='/:=&.,-_')}"
 
     def of_graph(self, graph: str) -> "Unclaimed":
-        """The ids of one graph's elements."""
+        """The ids of one graph's elements; of those that are of no graph for an empty name."""
         return Unclaimed(self, graph)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from inspect_compile import tables
 from inspect_compile.analysis.dumps.parts import is_only_parts
-from inspect_compile.analysis.frontend.call_tree import compile_rows
+from inspect_compile.analysis.frontend.call_tree import CompileRow, compile_rows
 from inspect_compile.analysis.frontend.traced import ArtifactRow, artifact_rows
 from inspect_compile.dump import paths
 from inspect_compile.errors import CommandError
@@ -80,14 +80,18 @@ class ReportRequest:
         return f"{shlex.quote(name)}{space}{options}"
 
     @cached_property
+    def compiles(self) -> list[CompileRow]:
+        """What the run compiled, frame by frame."""
+        return list(compile_rows(Graphs(self.dump)))
+
+    @cached_property
     def places(self) -> Places:
         """Where what the dump names stands in the page."""
         shown = [CompiledGraph(self.dump, one.graph) for one in self.dump.outermost()[:MOST_CODE]]
-        rows = list(compile_rows(Graphs(self.dump)))
-        calls = (line_text(call) for row in rows for call in row.calls)
+        calls = (line_text(call) for row in self.compiles for call in row.calls)
         stops = (one.where for one in self.dump.rows(GraphBreak) if one.where is not None)
         breaks = (line_text(one) for where in stops for one in (where, own_line(where)) if one is not None)
-        return Places(shown, [row.graph for row in rows if row.graph], calls, breaks)
+        return Places(shown, [row.graph for row in self.compiles if row.graph], calls, breaks)
 
     @cached_property
     def links(self) -> Links:
@@ -118,7 +122,7 @@ TEXTS: Final = (
 def sections(asked: ReportRequest) -> Iterator[Section]:
     """All sections, in order. Compiles, code and pictures stand after the overview."""
     texts = _texts_places(asked)
-    compiles = Compiles(asked.dump, asked.places, asked.links)
+    compiles = Compiles(asked.dump, asked.compiles, asked.places, asked.links)
     for name, title, there in tables.SECTIONS:
         blocks = list(_tables(asked, there))
         if name == "graph":

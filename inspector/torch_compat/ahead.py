@@ -15,5 +15,3 @@ SAVE_FUNCTION = Name(_AOT_COMPILE, "AOTCompiledFunction.save_compiled_function",
 LOAD_FUNCTION = Name(_AOT_COMPILE, "AOTCompiledFunction.deserialize", "reads such a function")
 SAVE_ARTIFACTS = Name(_CACHE, "CacheArtifactManager.serialize", "packs what torch's caches have")
 LOAD_ARTIFACTS = Name(_CACHE, "CacheArtifactManager.populate_caches", "unpacks it into torch's caches")
-COMPILE = "compile_fx_aot"
-"""The timer of a compile that belongs to no frame of Dynamo's."""

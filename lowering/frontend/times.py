@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from inspect_compile.at_start import AtStart
 from inspect_compile.facts import FirstCall, Timed, TimerBegan
-from inspect_compile.knowledge.frontend.compile_stages import BUILDING, TUNING, is_stage, stage_of
+from inspect_compile.knowledge.frontend.compile_stages import AHEAD, BUILDING, TUNING, is_stage, stage_of
 from inspect_compile.lowering.core.compile_names import NAMES
 from inspect_compile.lowering.core.scopes import compile_id
 from inspect_compile.probe import Probes, argument
-from inspect_compile.torch_compat import ahead
 from inspect_compile.torch_compat import call_path as call_names
 from inspect_compile.torch_compat import dynamo as names
 
@@ -43,7 +42,7 @@ def install(probes: Probes) -> None:
         nonlocal has_compiled, stage, written
         name = str(args[0])
         opened.parts.append((name, probes.spent))
-        has_compiled = has_compiled or name == ahead.COMPILE
+        has_compiled = has_compiled or name == AHEAD
         if not is_stage(name) or ((meant := compile_id()) is None and not has_compiled):
             return
         probes.sink.add(TimerBegan(graph=meant or "", name=name, start=args[1] / _BILLION))

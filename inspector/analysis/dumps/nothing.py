@@ -3,7 +3,7 @@
 from inspect_compile.analysis.dumps.run_state import run_state
 from inspect_compile.dump import Dump, paths
 from inspect_compile.facts import CacheLookup, Frame, Remark, Timed
-from inspect_compile.graph import file_name
+from inspect_compile.graph import short
 from inspect_compile.knowledge.frontend.compile_stages import LOADS
 from inspect_compile.knowledge.overview.nothing import (
     COMPILED_NOTHING,
@@ -35,7 +35,7 @@ def nothing(dump: Dump) -> Why | None:
             frames=len({row.graph for row in frames}),
             compiled=len({row.graph for row in frames if row.status == "compiled"}),
             loaded=tuple(
-                (row.name, "" if row.where is None else f"{file_name(row.where.file)}:{row.where.line}")
+                (row.name, "" if row.where is None else short(row.where))
                 for row in dump.rows(Timed)
                 if row.name in LOADS
             ),

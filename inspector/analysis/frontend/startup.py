@@ -14,7 +14,7 @@ from inspect_compile.analysis.frontend.times import compile_seconds, covered, pa
 from inspect_compile.dump import Dump
 from inspect_compile.facts import FirstCall, Frame, Imported, Timed
 from inspect_compile.facts.compile_id import compile_order
-from inspect_compile.graph import any_number, file_name, gathered
+from inspect_compile.graph import any_number, file_name, gathered, short
 from inspect_compile.knowledge.frontend import compile_stages as stages
 from inspect_compile.knowledge.frontend.own_code import is_library, own_line
 
@@ -169,7 +169,7 @@ def own_place(frame: Frame) -> str:
     if not is_library(frame.file):
         return f"{file_name(frame.file)}:{frame.line}"
     own = None if frame.caller is None else own_line(frame.caller)
-    return "" if own is None else f"{file_name(own.file)}:{own.line}"
+    return "" if own is None else short(own)
 
 
 def startup_rows(dump: Dump, found: Startup) -> Iterator[msgspec.Struct]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 import msgspec
 
 from inspect_compile.dump import Dump
-from inspect_compile.facts import Location, Timed
-from inspect_compile.graph import file_name, gathered
+from inspect_compile.facts import Timed
+from inspect_compile.graph import gathered, short
 from inspect_compile.knowledge.frontend.compile_stages import PROBES, STAGES, stage_of
 
 _SLACK = 2e-6
@@ -86,14 +86,10 @@ def parts(dump: Dump) -> list[TimerRun]:
                 watching,
                 depths[position],
                 row.thread,
-                _place(row.where),
+                "" if row.where is None else short(row.where),
             )
         )
     return found
-
-
-def _place(where: Location | None) -> str:
-    return "" if where is None else f"{file_name(where.file)}:{where.line}"
 
 
 def _is_in(row: Timed, other: Timed) -> bool:
@@ -143,21 +139,21 @@ def compile_seconds(found: Iterable[TimerRun]) -> dict[str, float]:
     The empty key has what ran outside of compiles, and of calls that have a place: threads that build kernels do not
     say for which one.
     """
-    rows = list(found)
-    spans = gathered((part.graph, _span(part)) for part in outermost(rows) if part.graph or not part.place)
+    tops = list(_outermost(found))
+    spans = gathered((part.graph, _span(part)) for part in tops if not part.place)
     seconds = {graph: covered(own) for graph, own in spans.items()}
     if "" in spans:
-        named = [*(span for graph, own in spans.items() if graph for span in own), *map(_span, ahead(rows))]
+        named = [_span(part) for part in tops if part.graph or part.place]
         seconds[""] = max(covered([*named, *spans[""]]) - covered(named), 0.0)
     return {graph: one for graph, one in seconds.items() if graph or one}
 
 
 def ahead(found: Iterable[TimerRun]) -> list[TimerRun]:
     """The calls that export, compile ahead of time, save and load, but for those in another one."""
-    return [part for part in outermost(found) if part.place]
+    return [part for part in _outermost(found) if part.place]
 
 
-def outermost(found: Iterable[TimerRun]) -> Iterator[TimerRun]:
+def _outermost(found: Iterable[TimerRun]) -> Iterator[TimerRun]:
     """The parts that are in none of the same compile, and of the calls with a place those that are in no other;
     `found` as in `parts`.
     """

@@ -9,6 +9,8 @@ CAPTURE = "CUDA graph capture"
 EXPORT, PACKAGES = "export", "packages"
 """Of programs that are compiled ahead of time: tracing them; writing and loading what was compiled."""
 PROBES = "our probes"
+AHEAD: Final = "compile_fx_aot"
+"""The timer of a compile that belongs to no frame of Dynamo's."""
 
 STAGES: Final = (
     EXPORT, DYNAMO, GUARDS, AOT, PARTITION, PASSES, LOWERING, SCHEDULING, CODEGEN, BUILDING, TUNING, CACHES, PACKAGES,
@@ -27,7 +29,7 @@ _NAMES: Final[dict[str, tuple[str, ...]]] = {
         *("backend_compile", "OutputGraph.call_user_compiler", "create_aot_dispatcher_function"),
         *("aot_collect_metadata", "aot_trace_joint_graph", "entire_backward_compile", "backward._backward_impl"),
         *("compile_fx.<locals>.fw_compiler_base", "compile_fx.<locals>.bw_compiler", "compiled_autograd"),
-        "compile_fx_aot",
+        AHEAD,
     ),
     PARTITION: ("min_cut_rematerialization_partition",),
     PASSES: (

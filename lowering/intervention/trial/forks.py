@@ -37,7 +37,6 @@ def loaded_since(before: Collection[str]) -> Loaded:
         modules=tuple(name for name in list(sys.modules) if name not in before and name.partition(".")[0] in _COMPILER),
         has_cuda=torch.cuda.is_available(),
         knows_isa=_has_loaded(compilers.VEC_ISAS) and compilers.VEC_ISAS.load().cache_info().currsize > 0,
-        is_hashed=_has_loaded(inductor.TORCH_KEY),
     )
 
 
@@ -111,7 +110,7 @@ def _load(ahead: Loaded) -> None:
     finally:
         torch.cuda.is_available = is_available
     with contextlib.suppress(Exception):  # then each fork finds it out
-        if ahead.is_hashed:
+        if _has_loaded(inductor.TORCH_KEY):
             inductor.TORCH_KEY.load()()
         if ahead.knows_isa:
             compilers.VEC_ISAS.load()()
